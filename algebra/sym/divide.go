@@ -1,0 +1,233 @@
+package sym
+
+import (
+	"slices"
+	"sort"
+	"strings"
+)
+
+// FloorDiv is floor(e / f). It requires f > 0 wherever it is evaluated.
+func (e Expr) FloorDiv(f Expr) Expr {
+	c, ok := f.IsConst()
+	if !ok {
+		return e.divExpr(f)
+	}
+	if c == 1 {
+		return e
+	}
+	q, r := e.split(c)
+	if lo, hi := r.Range(); lo >= 0 && hi < c {
+		return q
+	}
+	// (g*r' + k) / (g*c') = (r' + floor(k/g)) / c'
+	if g := r.gcdTerms(c); g > 1 {
+		return q.Add(r.shrink(g).FloorDiv(Int(c / g)))
+	}
+	if a, ok := r.single(); ok {
+		if d, isConst := divisor(a); isConst && a.op == Div {
+			return q.Add(a.args[0].FloorDiv(Int(d * c))) // (x/d)/c = x/(d*c)
+		} else if isConst && a.op == Mod && d%c == 0 {
+			return q.Add(a.args[0].FloorDiv(Int(c)).Mod(Int(d / c))) // (x%(c*n))/c = (x/c)%n
+		}
+	}
+	lo, hi := r.Range()
+	return q.Add(fromAtom(&atom{op: Div, args: []Expr{r, f}, key: "(" + r.Key() + ")/" + f.Key(),
+		lo: floorDiv(lo, c), hi: floorDiv(hi, c), mult: max(1, r.known()/c*b2i(r.known()%c == 0))}))
+}
+
+// Mod is e - f*floor(e/f), which is never negative. It requires f > 0 wherever it is evaluated.
+func (e Expr) Mod(f Expr) Expr {
+	c, ok := f.IsConst()
+	if !ok {
+		return e.modExpr(f)
+	}
+	_, r := e.split(c)
+	if lo, hi := r.Range(); lo >= 0 && hi < c {
+		return r
+	}
+	if r.DivisibleBy(c) {
+		return Expr{}
+	}
+	// (g*r' + k1*g + k0) % (g*c') = g*((r'+k1) % c') + k0
+	if g := r.gcdTerms(c); g > 1 {
+		k0 := r.k - floorDiv(r.k, g)*g
+		return r.shrink(g).Mod(Int(c / g)).scale(g).Add(Int(k0))
+	}
+	if a, ok := r.single(); ok && a.op == Mod {
+		if d, isConst := divisor(a); isConst && d%c == 0 {
+			return a.args[0].Mod(f) // (x%(c*n))%c = x%c
+		}
+	}
+	lo, hi := r.Range()
+	if lo < 0 { // a negative number wraps around to the top
+		hi = c - 1
+	}
+	return fromAtom(&atom{op: Mod, args: []Expr{r, f}, key: "(" + r.Key() + ")%" + f.Key(),
+		lo: 0, hi: min(c-1, hi), mult: gcd(r.known(), c)})
+}
+
+// CeilDiv is ceil(e / f). It requires f > 0 wherever it is evaluated.
+func (e Expr) CeilDiv(f Expr) Expr { return e.Add(f).Sub(Int(1)).FloorDiv(f) }
+
+func (e Expr) divExpr(f Expr) Expr {
+	if e.Equal(f) {
+		return Int(1)
+	}
+	lo, hi := e.Range()
+	flo, fhi := f.Range()
+	if lo >= 0 && hi < flo {
+		return Expr{}
+	}
+	if fhi < 1 {
+		flo, fhi = 1, 1
+	}
+	flo = max(flo, 1)
+	return fromAtom(&atom{op: Div, args: []Expr{e, f}, key: "(" + e.Key() + ")/(" + f.Key() + ")",
+		lo: min(floorDiv(lo, flo), floorDiv(lo, fhi)), hi: max(floorDiv(hi, flo), floorDiv(hi, fhi)), mult: 1})
+}
+
+func (e Expr) modExpr(f Expr) Expr {
+	if e.Equal(f) || e.Is(0) {
+		return Expr{}
+	}
+	lo, hi := e.Range()
+	flo, fhi := f.Range()
+	if lo >= 0 && hi < flo {
+		return e
+	}
+	return fromAtom(&atom{op: Mod, args: []Expr{e, f}, key: "(" + e.Key() + ")%(" + f.Key() + ")",
+		lo: 0, hi: max(fhi-1, 0), mult: 1})
+}
+
+// split writes e as c*q + r with the terms of r not divisible by c and 0 <= r's constant < c.
+func (e Expr) split(c int64) (q, r Expr) {
+	q.k = floorDiv(e.k, c)
+	r.k = e.k - q.k*c
+	for _, t := range e.t {
+		if t.coef%c == 0 {
+			q.t = append(q.t, term{coef: t.coef / c, fac: t.fac, key: t.key})
+		} else {
+			r.t = append(r.t, t)
+		}
+	}
+	return q, r
+}
+
+// gcdTerms is the greatest divisor that c shares with every coefficient of e's terms (not its constant).
+func (e Expr) gcdTerms(c int64) int64 {
+	g := c
+	for _, t := range e.t {
+		g = gcd(g, t.coef)
+	}
+	return g
+}
+
+// shrink divides the coefficients of e by g and its constant by g rounding down.
+func (e Expr) shrink(g int64) Expr {
+	out := Expr{k: floorDiv(e.k, g), t: slices.Clone(e.t)}
+	for i := range out.t {
+		out.t[i].coef /= g
+	}
+	return out
+}
+
+// single returns the atom that e consists of.
+func (e Expr) single() (*atom, bool) {
+	if e.k == 0 && len(e.t) == 1 && e.t[0].coef == 1 && len(e.t[0].fac) == 1 {
+		return e.t[0].fac[0], true
+	}
+	return nil, false
+}
+
+func divisor(a *atom) (int64, bool) {
+	if len(a.args) != 2 {
+		return 0, false
+	}
+	return a.args[1].IsConst()
+}
+
+// Xor is the bitwise exclusive or of two expressions that are never negative.
+func (e Expr) Xor(f Expr) Expr {
+	if e.Bits()&f.Bits() == 0 {
+		return e.Add(f)
+	}
+	var args []Expr
+	k := int64(0)
+	for _, x := range []Expr{e, f} {
+		if c, ok := x.IsConst(); ok {
+			k ^= c
+		} else if a, ok := x.single(); ok && a.op == Xor {
+			for _, y := range a.args {
+				if c, ok := y.IsConst(); ok {
+					k ^= c
+				} else {
+					args = append(args, y)
+				}
+			}
+		} else {
+			args = append(args, x)
+		}
+	}
+	sort.SliceStable(args, func(i, j int) bool { return args[i].Key() < args[j].Key() })
+	for i := 0; i+1 < len(args); { // x ^ x = 0
+		if args[i].Equal(args[i+1]) {
+			args = slices.Delete(args, i, i+2)
+		} else {
+			i++
+		}
+	}
+	if k != 0 {
+		args = append(args, Int(k))
+	}
+	switch len(args) {
+	case 0:
+		return Expr{}
+	case 1:
+		return args[0]
+	}
+	return xorAtom(args)
+}
+
+func xorAtom(args []Expr) Expr {
+	keys, all, mult := make([]string, len(args)), uint64(0), int64(0)
+	for i, x := range args {
+		keys[i] = x.Key()
+		all |= x.Bits()
+		mult = gcd(mult, x.known()&-x.known()) // only powers of two survive an exclusive or
+	}
+	return fromAtom(&atom{op: Xor, args: args, key: "xor(" + strings.Join(keys, ",") + ")",
+		lo: 0, hi: int64(all), mult: max(1, mult)})
+}
+
+// Field is the bits [lo, lo+n) of e, which is never negative, shifted down to bit 0.
+func (e Expr) Field(lo, n int) Expr {
+	return e.FloorDiv(Int(int64(1) << lo)).Mod(Int(int64(1) << n))
+}
+
+// Min is the lesser of e and f.
+func (e Expr) Min(f Expr) Expr { return pick(Min, e, f) }
+
+// Max is the greater of e and f.
+func (e Expr) Max(f Expr) Expr { return pick(Max, e, f) }
+
+func pick(op Op, e, f Expr) Expr {
+	elo, ehi := e.Range()
+	flo, fhi := f.Range()
+	if e.Equal(f) || op == Min && ehi <= flo || op == Max && elo >= fhi {
+		return e
+	}
+	if op == Min && fhi <= elo || op == Max && flo >= ehi {
+		return f
+	}
+	if e.Key() > f.Key() {
+		e, f, elo, flo, ehi, fhi = f, e, flo, elo, fhi, ehi
+	}
+	a := &atom{op: op, args: []Expr{e, f}, key: op.String() + "(" + e.Key() + "," + f.Key() + ")",
+		mult: gcd(e.known(), f.known())}
+	if op == Min {
+		a.lo, a.hi = min(elo, flo), min(ehi, fhi)
+	} else {
+		a.lo, a.hi = max(elo, flo), max(ehi, fhi)
+	}
+	return fromAtom(a)
+}

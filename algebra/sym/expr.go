@@ -1,0 +1,301 @@
+// Package sym holds the one integer expression type of the project: constants, named extents, thread
+// and block indices, loop variables, and their sums, products, quotients, remainders and exclusive ors.
+//
+// An Expr is kept in a canonical form (a constant plus a sorted sum of products), so that two expressions
+// that simplify to the same sum compare equal, and simplification happens as expressions are built.
+package sym
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Class says what a symbol stands for.
+type Class uint8
+
+// The classes of symbols.
+const (
+	Param  Class = iota // an extent or stride that is an argument of the kernel
+	Thread              // a thread index in its block
+	Block               // a block index in the grid
+	Loop                // the variable of an unrolled or run-time loop
+	Var                 // any other integer of the running kernel
+)
+
+// Symbol is an integer that is unknown while generating, with the facts that are known about it.
+// Within one kernel its name is its identity.
+type Symbol struct {
+	Name     string
+	Class    Class
+	Lo, Hi   int64 // inclusive bounds
+	Multiple int64 // a number that divides every value; 0 means 1
+}
+
+// Expr is an integer expression. The zero Expr is the constant 0. Exprs are immutable.
+type Expr struct {
+	k int64  // the constant part
+	t []term // sorted by key, coefficients not zero
+}
+
+type term struct {
+	coef int64
+	fac  []*atom // sorted by key; never empty
+	key  string
+}
+
+// atom is what sums and products are made of: a symbol or an operation that is neither.
+type atom struct {
+	op     Op
+	sym    *Symbol
+	args   []Expr
+	key    string
+	lo, hi int64
+	mult   int64
+}
+
+// Op names the outermost operation of an expression, as View shows it.
+type Op uint8
+
+// The operations of an expression.
+const (
+	Const Op = iota
+	Sym
+	Add // of two or more arguments
+	Mul // of two or more arguments
+	Div // floor(a / b), b > 0
+	Mod // a - b*floor(a / b), b > 0
+	Xor // bitwise exclusive or of two or more non-negative arguments
+	Min // of two arguments
+	Max // of two arguments
+)
+
+var opNames = [...]string{"const", "sym", "+", "*", "/", "%", "^", "min", "max"}
+
+func (o Op) String() string { return opNames[o] }
+
+// Int is the constant n.
+func Int[N ~int | ~int64](n N) Expr { return Expr{k: int64(n)} }
+
+// New is the expression that consists of s alone.
+func New(s *Symbol) Expr {
+	if s.Lo == s.Hi {
+		return Expr{k: s.Lo}
+	}
+	return fromAtom(&atom{op: Sym, sym: s, key: s.Name, lo: s.Lo, hi: s.Hi, mult: max(1, s.Multiple)})
+}
+
+func fromAtom(a *atom) Expr {
+	return Expr{t: []term{{coef: 1, fac: []*atom{a}, key: a.key}}}
+}
+
+// IsConst returns the value of a constant expression.
+func (e Expr) IsConst() (int64, bool) { return e.k, len(e.t) == 0 }
+
+// Is reports whether e is the constant n.
+func (e Expr) Is(n int64) bool { return len(e.t) == 0 && e.k == n }
+
+// Equal reports whether the canonical forms of e and f are the same.
+func (e Expr) Equal(f Expr) bool {
+	return e.k == f.k && slices.EqualFunc(e.t, f.t, func(a, b term) bool { return a.coef == b.coef && a.key == b.key })
+}
+
+// Key is a text that is the same for two expressions exactly if they are Equal.
+func (e Expr) Key() string {
+	var b strings.Builder
+	for _, t := range e.t {
+		fmt.Fprintf(&b, "%d*%s+", t.coef, t.key)
+	}
+	fmt.Fprintf(&b, "%d", e.k)
+	return b.String()
+}
+
+// Add is e + f.
+func (e Expr) Add(f Expr) Expr {
+	if len(e.t) == 0 && len(f.t) == 0 {
+		return Expr{k: e.k + f.k}
+	}
+	out := Expr{k: e.k + f.k, t: make([]term, 0, len(e.t)+len(f.t))}
+	i, j := 0, 0
+	for i < len(e.t) || j < len(f.t) {
+		switch {
+		case j == len(f.t) || i < len(e.t) && e.t[i].key < f.t[j].key:
+			out.t = append(out.t, e.t[i])
+			i++
+		case i == len(e.t) || f.t[j].key < e.t[i].key:
+			out.t = append(out.t, f.t[j])
+			j++
+		default:
+			if c := e.t[i].coef + f.t[j].coef; c != 0 {
+				out.t = append(out.t, term{coef: c, fac: e.t[i].fac, key: e.t[i].key})
+			}
+			i, j = i+1, j+1
+		}
+	}
+	return out
+}
+
+// Neg is -e.
+func (e Expr) Neg() Expr { return e.scale(-1) }
+
+// Sub is e - f.
+func (e Expr) Sub(f Expr) Expr { return e.Add(f.scale(-1)) }
+
+func (e Expr) scale(c int64) Expr {
+	if c == 0 {
+		return Expr{}
+	}
+	out := Expr{k: e.k * c, t: make([]term, len(e.t))}
+	for i, t := range e.t {
+		out.t[i] = term{coef: t.coef * c, fac: t.fac, key: t.key}
+	}
+	if len(e.t) == 1 && c > 1 && c&(c-1) == 0 {
+		return out.scaleXor(c)
+	}
+	return out
+}
+
+// scaleXor moves a power of two into an exclusive or, where it stays an immediate of one instruction.
+func (e Expr) scaleXor(c int64) Expr {
+	t := e.t[0]
+	if t.coef != c || len(t.fac) != 1 || t.fac[0].op != Xor {
+		return e
+	}
+	args := make([]Expr, len(t.fac[0].args))
+	for i, a := range t.fac[0].args {
+		args[i] = a.scale(c)
+	}
+	x := args[0]
+	for _, a := range args[1:] {
+		x = x.Xor(a)
+	}
+	return x.Add(Expr{k: e.k})
+}
+
+// Mul is e * f.
+func (e Expr) Mul(f Expr) Expr {
+	if len(f.t) == 0 {
+		return e.scale(f.k)
+	}
+	if len(e.t) == 0 {
+		return f.scale(e.k)
+	}
+	out := e.scale(f.k)
+	for _, tf := range f.t {
+		out = out.Add(Expr{t: []term{{coef: e.k * tf.coef, fac: tf.fac, key: tf.key}}}.dropZero())
+		for _, te := range e.t {
+			fac := slices.Concat(te.fac, tf.fac)
+			sort.SliceStable(fac, func(i, j int) bool { return fac[i].key < fac[j].key })
+			out = out.Add(Expr{t: []term{{coef: te.coef * tf.coef, fac: fac, key: facKey(fac)}}})
+		}
+	}
+	return out
+}
+
+func (e Expr) dropZero() Expr {
+	if len(e.t) == 1 && e.t[0].coef == 0 {
+		e.t = nil
+	}
+	return e
+}
+
+func facKey(fac []*atom) string {
+	keys := make([]string, len(fac))
+	for i, a := range fac {
+		keys[i] = a.key
+	}
+	return strings.Join(keys, "*")
+}
+
+// View is the outermost operation of an expression: what a printer or an evaluator switches on.
+type View struct {
+	Op    Op
+	Value int64   // of a Const
+	Sym   *Symbol // of a Sym
+	Args  []Expr  // of everything else
+}
+
+// View takes e apart by one level. A sum lists its terms in canonical order, the constant last.
+func (e Expr) View() View {
+	switch {
+	case len(e.t) == 0:
+		return View{Op: Const, Value: e.k}
+	case len(e.t) > 1 || e.k != 0:
+		var args []Expr
+		for _, t := range e.t {
+			args = append(args, Expr{t: []term{t}})
+		}
+		if e.k != 0 {
+			args = append(args, Expr{k: e.k})
+		}
+		return View{Op: Add, Args: args}
+	}
+	t := e.t[0]
+	if t.coef == 1 && len(t.fac) == 1 {
+		a := t.fac[0]
+		return View{Op: a.op, Sym: a.sym, Args: a.args}
+	}
+	var args []Expr
+	for _, a := range t.fac {
+		args = append(args, fromAtom(a))
+	}
+	if t.coef != 1 {
+		args = append(args, Expr{k: t.coef})
+	}
+	return View{Op: Mul, Args: args}
+}
+
+// Symbols returns the symbols of e, each once, in order of their names.
+func (e Expr) Symbols() []*Symbol {
+	seen := map[string]*Symbol{}
+	e.visit(seen)
+	out := make([]*Symbol, 0, len(seen))
+	for _, s := range seen {
+		out = append(out, s)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+func (e Expr) visit(seen map[string]*Symbol) {
+	for _, t := range e.t {
+		for _, a := range t.fac {
+			if a.op == Sym {
+				seen[a.sym.Name] = a.sym
+			}
+			for _, x := range a.args {
+				x.visit(seen)
+			}
+		}
+	}
+}
+
+// Terms returns the summands of e, the constant last (if it is not zero).
+func (e Expr) Terms() []Expr {
+	if v := e.View(); v.Op == Add {
+		return v.Args
+	}
+	return []Expr{e}
+}
+
+// Sum adds any number of expressions.
+func Sum(es ...Expr) Expr {
+	var out Expr
+	for _, e := range es {
+		out = out.Add(e)
+	}
+	return out
+}
+
+// Product multiplies any number of expressions.
+func Product(es ...Expr) Expr {
+	out := Int(1)
+	for _, e := range es {
+		out = out.Mul(e)
+	}
+	return out
+}
+
+func pow2(n int64) bool { return n > 0 && bits.OnesCount64(uint64(n)) == 1 }
