@@ -1,0 +1,118 @@
+package build
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Attempt is one place where Find looked for nvcc.
+type Attempt struct {
+	Origin string // GOCUTE_NVCC, CUDA_HOME, PATH, /usr/local/cuda or installed
+	Path   string // the file looked at; empty if the origin named none
+	Reason string // why it was not taken
+}
+
+// NotFoundError says that no usable nvcc exists and none was installed.
+type NotFoundError struct {
+	Tried []Attempt // in the order of looking
+	Hint  string    // what the user can do
+	Err   error     // why installing failed; nil if it was not tried
+}
+
+// Error lists every place looked at with the reason it was not taken.
+func (e *NotFoundError) Error() string {
+	var b strings.Builder
+	b.WriteString("build: no usable nvcc")
+	for _, a := range e.Tried {
+		b.WriteString("\n  " + a.Origin)
+		if a.Path != "" {
+			b.WriteString(" (" + a.Path + ")")
+		}
+		b.WriteString(": " + a.Reason)
+	}
+	if e.Err != nil {
+		b.WriteString("\n  " + e.Err.Error())
+	}
+	if e.Hint != "" {
+		b.WriteString("\n" + e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the error of the installation, if one was tried.
+func (e *NotFoundError) Unwrap() error { return e.Err }
+
+// InstallError says at which step installing the compiler's wheels failed.
+type InstallError struct {
+	Step   string // what was being done, such as "run pip"
+	Dir    string // the folder that would have held the toolchain
+	Output string // the tool's own last lines, if a tool failed
+	Err    error
+}
+
+// Error shows the step, the cause and the tool's own last lines.
+func (e *InstallError) Error() string {
+	s := fmt.Sprintf("install of CUDA %s into %s: %s: %v", pinnedRelease, e.Dir, e.Step, e.Err)
+	if e.Output != "" {
+		s += "\n" + indent(e.Output)
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *InstallError) Unwrap() error { return e.Err }
+
+// CompileError is nvcc's refusal of a kernel's source.
+type CompileError struct {
+	Kernel string // Source.Name
+	Arch   string // compute_80 for the front end, sm_80 for ptxas
+	Args   []string
+	Output string // what nvcc printed, whole
+	Err    error  // how the process ended
+}
+
+// Error names the kernel and the target and shows nvcc's own output.
+func (e *CompileError) Error() string {
+	s := fmt.Sprintf("build: nvcc failed on kernel %s for %s (%v)", e.Kernel, e.Arch, e.Err)
+	if out := strings.TrimSpace(e.Output); out != "" {
+		s += ":\n" + indent(out)
+	} else {
+		s += " and printed nothing; its arguments were: " + strings.Join(e.Args, " ")
+	}
+	if hint := compileHint(e.Output); hint != "" {
+		s += "\n" + hint
+	}
+	return s
+}
+
+// Unwrap returns how the process ended, usually an *exec.ExitError.
+func (e *CompileError) Unwrap() error { return e.Err }
+
+// compileHint explains failures that are the machine's fault, not the kernel's.
+func compileHint(output string) string {
+	switch {
+	case strings.Contains(output, "Failed to preprocess host compiler properties"):
+		return hostCompilerHint
+	case strings.Contains(output, "No space left on device"):
+		return "the disk is full: set TMPDIR to a folder with room"
+	}
+	return ""
+}
+
+const hostCompilerHint = "nvcc preprocesses with a host C++ compiler: install g++, or set NVCC_CCBIN to one"
+
+// indent sets a tool's output apart from our own words.
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n    ")
+}
+
+// lastLines returns the last n non-empty lines of a tool's output.
+func lastLines(s string, n int) string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		if line = strings.TrimRight(line, "\r\n\t "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,122 @@
+package build
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fakeNVCC behaves like nvcc as far as this package looks. Its PTX is the source
+// without comment lines, its cubin the PTX with the target before it.
+const fakeNVCC = `#!/bin/sh
+case "$*" in
+--version) echo "Cuda compilation tools, release X, V@VERSION@"; exit 0;;
+--list-gpu-code) echo @TARGETS@; exit 0;;
+esac
+echo "$*" >> "@LOG@"
+for a in "$@"; do
+  case "$prev" in -o) out=$a;; esac
+  case "$a" in -arch=*) arch=${a#-arch=};; esac
+  prev=$a
+done
+if grep -q REFUSE "$prev"; then echo "$PWD/$prev(1): error: refused"; exit 2; fi
+if grep -q SLOW "$prev"; then sleep 30; fi
+case "$out" in
+*.ptx) grep -v '^//' "$prev" > "$out";;
+*) { echo "$arch"; cat "$prev"; } > "$out"
+   echo "ptxas info    : Compiling entry function 'k' for '$arch'"
+   echo "ptxas info    : Used 7 registers";;
+esac
+`
+
+// fakePython answers for pip; @MODE@ chooses how it fails.
+const fakePython = `#!/bin/sh
+if [ "@MODE@" = nopip ]; then echo "python3: No module named pip" >&2; exit 1; fi
+case "$*" in *--version) echo "pip 99"; exit 0;; esac
+echo "$*" >> "@LOG@"
+while [ $# -gt 0 ]; do case "$1" in --target) shift; t=$1;; esac; shift; done
+echo "Downloading some_wheel.whl (1.0 MB)"
+b="$t/nvidia/cu13"
+mkdir -p "$b/bin" "$b/nvvm/bin" "$b/include/crt"
+cp "@NVCC@" "$b/bin/nvcc"
+case "@MODE@" in
+offline) echo "WARNING: Retrying"; echo "ERROR: No matching distribution found"; exit 1;;
+hang) sleep 5; exit 1;;
+partial) exit 0;;
+esac
+sleep 0.2
+for f in bin/ptxas bin/nvcc.profile nvvm/bin/cicc include/cuda_runtime.h include/cuda_fp16.h include/cuda_bf16.h include/crt/host_defines.h; do
+  echo x > "$b/$f"
+done
+`
+
+// machine is a PATH of nothing but the fakes and a few Unix tools, and a cache.
+type machine struct {
+	t     *testing.T
+	dir   string // holds the scripts and logs
+	bin   string // all of PATH
+	cache string
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	m := &machine{t: t, dir: t.TempDir(), cache: t.TempDir()}
+	m.bin = filepath.Join(m.dir, "path")
+	require.NoError(t, os.Mkdir(m.bin, 0o777))
+	for _, tool := range []string{"sh", "cat", "cp", "mkdir", "sleep", "grep"} {
+		real, err := exec.LookPath(tool)
+		if err != nil {
+			t.Skipf("the fakes need the Unix tool %s: %v", tool, err)
+		}
+		require.NoError(t, os.Symlink(real, filepath.Join(m.bin, tool)))
+	}
+	m.write(filepath.Join(m.bin, "gcc"), "#!/bin/sh\necho gcc 12\n")
+	t.Setenv("PATH", m.bin)
+	t.Setenv(EnvCache, m.cache)
+	for _, name := range []string{EnvNVCC, "CUDA_HOME", "NVCC_CCBIN"} {
+		t.Setenv(name, "")
+	}
+	return m
+}
+
+func (m *machine) write(path, text string) string {
+	m.t.Helper()
+	require.NoError(m.t, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(m.t, os.WriteFile(path, []byte(text), 0o777))
+	return path
+}
+
+// nvcc writes a fake nvcc of that version; its calls are logged.
+func (m *machine) nvcc(path, version string) string {
+	m.t.Helper()
+	return m.write(path, strings.NewReplacer("@VERSION@", version, "@TARGETS@", "sm_80 sm_90", "@LOG@", m.log("nvcc")).Replace(fakeNVCC))
+}
+
+// python writes a fake python3 whose pip behaves by mode and installs nvcc 13.0.88.
+func (m *machine) python(mode string) {
+	m.t.Helper()
+	nvcc := m.nvcc(filepath.Join(m.dir, "wheel-nvcc"), "13.0.88")
+	m.write(filepath.Join(m.bin, "python3"),
+		strings.NewReplacer("@MODE@", mode, "@NVCC@", nvcc, "@LOG@", m.log("pip")).Replace(fakePython))
+}
+
+func (m *machine) log(name string) string { return filepath.Join(m.dir, name+".log") }
+
+// calls counts the logged calls of nvcc (compiles only) or pip (installs only).
+func (m *machine) calls(name string) int {
+	data, err := os.ReadFile(m.log(name))
+	if err != nil {
+		return 0
+	}
+	return bytes.Count(data, []byte("\n"))
+}
+
+// options look at no toolkit of the real machine.
+func (m *machine) options() Options {
+	return Options{Progress: m.t.Output(), system: filepath.Join(m.dir, "no-such-toolkit")}
+}

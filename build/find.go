@@ -1,0 +1,248 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Environment variables that steer Find.
+const (
+	EnvNVCC  = "GOCUTE_NVCC"  // path of the nvcc to use, and no other
+	EnvCache = "GOCUTE_CACHE" // folder for the installed toolchain and compiled objects
+)
+
+// Options of Find. The zero value looks everywhere, installs if it must and
+// tells about it on standard error.
+type Options struct {
+	Progress  io.Writer // lines about an installation; nil is os.Stderr
+	NoInstall bool      // never download: fail with *NotFoundError instead
+	CacheDir  string    // the cache folder; empty is $GOCUTE_CACHE, else gocute in the user's cache folder
+
+	system string // stands for systemCUDA in tests
+}
+
+const systemCUDA = "/usr/local/cuda"
+
+// Toolchain is a usable nvcc with a cache folder. It is safe for concurrent use;
+// all compiles of one Toolchain together run at most GOMAXPROCS processes.
+type Toolchain struct {
+	NVCC     string   // absolute path
+	Version  Version  // such as 13.0.88
+	Origin   string   // GOCUTE_NVCC, CUDA_HOME, PATH, /usr/local/cuda or installed
+	Targets  []string // what it compiles for, as it lists them: sm_80, sm_90, …
+	CacheDir string   // absolute path; its folder objects holds compiled kernels
+	Warnings []string // one line each; usable all the same
+
+	identity string        // everything about the machine that can change the output
+	slots    chan struct{} // one per process that may run at a time
+}
+
+// Find returns the first usable nvcc in the order given in the package's
+// documentation, installing the pinned one if there is none and opt allows it.
+// The error is a *NotFoundError listing each place looked at, unless the
+// context ended or the cache folder cannot be named.
+func Find(ctx context.Context, opt Options) (*Toolchain, error) {
+	cache, err := cacheDir(opt)
+	if err != nil {
+		return nil, err
+	}
+	progress := opt.Progress
+	if progress == nil {
+		progress = os.Stderr
+	}
+	nf := &NotFoundError{}
+	for _, c := range candidates(opt) {
+		if c.reason == "" {
+			tc, err := probe(ctx, c.path, c.origin, cache)
+			if err == nil {
+				return tc, nil
+			}
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("build: looking for nvcc: %w", context.Cause(ctx))
+			}
+			c.reason = err.Error()
+		}
+		nf.Tried = append(nf.Tried, Attempt{c.origin, c.path, c.reason})
+		if c.origin == EnvNVCC {
+			nf.Hint = "unset " + EnvNVCC + " to let gocute look elsewhere"
+			return nil, nf
+		}
+	}
+	return findInstalled(ctx, opt, cache, progress, nf)
+}
+
+// findInstalled takes the wheels in the cache folder, installing them if allowed.
+func findInstalled(ctx context.Context, opt Options, cache string, progress io.Writer, nf *NotFoundError) (*Toolchain, error) {
+	in := installer{dir: filepath.Join(cache, installName), progress: progress}
+	if why := in.missing(); why != "" {
+		nf.Tried = append(nf.Tried, Attempt{"installed", in.dir, why})
+		nf.Hint = fmt.Sprintf("set %s to an nvcc of CUDA %d.%d or newer", EnvNVCC, minMajor, minMinor)
+		if opt.NoInstall {
+			nf.Hint += ", or allow gocute to install one"
+			return nil, nf
+		}
+		if err := in.install(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("build: installing nvcc: %w", context.Cause(ctx))
+			}
+			nf.Err = err
+			return nil, nf
+		}
+	}
+	tc, err := probe(ctx, in.nvcc(in.dir), "installed", cache)
+	if err != nil {
+		nf.Tried = append(nf.Tried, Attempt{"installed", in.nvcc(in.dir), err.Error()})
+		nf.Hint = "delete " + in.dir + " to have it installed anew"
+		return nil, nf
+	}
+	return tc, nil
+}
+
+type candidate struct{ origin, path, reason string }
+
+// candidates lists the places outside the cache folder; a reason marks those
+// that cannot be it.
+func candidates(opt Options) []candidate {
+	var list []candidate
+	add := func(origin, path string) {
+		c := candidate{origin: origin, path: path}
+		if abs, err := filepath.Abs(path); err == nil {
+			c.path = abs
+		}
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			c.reason = "no such file"
+		case err != nil:
+			c.reason = err.Error()
+		case info.IsDir():
+			c.reason = "expected the program nvcc, but got a folder"
+		}
+		list = append(list, c)
+	}
+	if p := os.Getenv(EnvNVCC); p != "" {
+		add(EnvNVCC, p)
+		return list
+	}
+	if home := os.Getenv("CUDA_HOME"); home != "" {
+		add("CUDA_HOME", filepath.Join(home, "bin", exe("nvcc")))
+	} else {
+		list = append(list, candidate{origin: "CUDA_HOME", reason: "not set"})
+	}
+	if p, err := exec.LookPath("nvcc"); err == nil {
+		add("PATH", p)
+	} else {
+		list = append(list, candidate{origin: "PATH", reason: "no nvcc in any of its folders"})
+	}
+	system := opt.system
+	if system == "" {
+		system = systemCUDA
+	}
+	add(systemCUDA, filepath.Join(system, "bin", exe("nvcc")))
+	return list
+}
+
+func exe(name string) string {
+	if runtime.GOOS == "windows" {
+		return name + ".exe"
+	}
+	return name
+}
+
+// cacheDir returns the absolute cache folder; it need not exist yet.
+func cacheDir(opt Options) (string, error) {
+	dir := opt.CacheDir
+	if dir == "" {
+		dir = os.Getenv(EnvCache)
+	}
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("build: no cache folder (set %s to one): %w", EnvCache, err)
+		}
+		dir = filepath.Join(user, "gocute")
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("build: cache folder %s: %w", dir, err)
+	}
+	return abs, nil
+}
+
+// probe asks an nvcc for its version and targets and refuses an unusable one.
+func probe(ctx context.Context, path, origin, cache string) (*Toolchain, error) {
+	text, err := output(ctx, path, "--version")
+	if err != nil {
+		return nil, err
+	}
+	v, err := parseVersion(text)
+	if err != nil {
+		return nil, err
+	}
+	if v.less(Version{Major: minMajor, Minor: minMinor}) {
+		return nil, fmt.Errorf("expected nvcc %d.%d or newer, but got %s", minMajor, minMinor, v)
+	}
+	list, err := output(ctx, path, "--list-gpu-code")
+	if err != nil {
+		return nil, err
+	}
+	tc := &Toolchain{
+		NVCC: path, Version: v, Origin: origin, Targets: strings.Fields(list), CacheDir: cache,
+		slots: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	if err := tc.checkTargets(); err != nil {
+		return nil, err
+	}
+	if (Version{Major: pinnedMajor, Minor: pinnedMinor, Build: v.Build}).less(v) {
+		tc.Warnings = append(tc.Warnings, fmt.Sprintf(
+			"nvcc %s writes PTX that needs a driver for CUDA %d.%d or newer (the pinned release %d.%d asks for less); cubins are not affected",
+			v, v.Major, v.Minor, pinnedMajor, pinnedMinor))
+	}
+	tc.identity = identify(ctx, text)
+	return tc, nil
+}
+
+// checkTargets refuses an nvcc that cannot serve the chips gocute generates for.
+func (t *Toolchain) checkTargets() error {
+	for _, want := range []string{"sm_80", "sm_90"} {
+		if !contains(t.Targets, want) {
+			return fmt.Errorf("expected nvcc %s to compile for %s, but got only %s", t.Version, want, strings.Join(t.Targets, " "))
+		}
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// output runs a short command and returns its standard output; the error shows
+// what it printed.
+func output(ctx context.Context, path string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, path, args...)
+	killGroup(cmd)
+	var out, all strings.Builder
+	cmd.Stdout = io.MultiWriter(&out, &all)
+	cmd.Stderr = &all
+	if err := cmd.Run(); err != nil {
+		msg := lastLines(all.String(), 5)
+		if msg != "" {
+			msg = ": " + msg
+		}
+		return "", fmt.Errorf("%s %s: %w%s", filepath.Base(path), strings.Join(args, " "), err, msg)
+	}
+	return out.String(), nil
+}
