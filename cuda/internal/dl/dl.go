@@ -1,0 +1,67 @@
+// Package dl opens shared libraries and calls their C functions without cgo. It knows nothing of CUDA.
+package dl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrUnsupported is returned by Open on platforms this package has no calling convention for.
+var ErrUnsupported = errors.New("loading shared libraries is supported on linux/amd64 and linux/arm64 only")
+
+// Lib is an open shared library. It stays open until the process ends.
+type Lib struct {
+	handle uintptr
+	path   string
+}
+
+// Path is the name under which the library was found.
+func (l *Lib) Path() string { return l.path }
+
+// Open tries each path in turn and returns the first library that loads. The error joins
+// the reason of every path.
+func Open(paths ...string) (*Lib, error) {
+	var why []error
+	for _, p := range paths {
+		h, err := open(p)
+		if err == nil {
+			return &Lib{h, p}, nil
+		}
+		if errors.Is(err, ErrUnsupported) {
+			return nil, err
+		}
+		why = append(why, err)
+	}
+	if len(why) == 0 {
+		return nil, errors.New("no library name to try")
+	}
+	return nil, errors.Join(why...)
+}
+
+// Sym is a C function to find: its name, where its address goes, and whether the library may lack it
+// (then the address stays 0).
+type Sym struct {
+	Name     string
+	Addr     *uintptr
+	Optional bool
+}
+
+// Bind looks every symbol up. The error lists all that are missing and not optional.
+func (l *Lib) Bind(syms []Sym) error {
+	var missing []string
+	for _, s := range syms {
+		a, err := symbol(l.handle, s.Name)
+		if err != nil || a == 0 {
+			if !s.Optional {
+				missing = append(missing, s.Name)
+			}
+			continue
+		}
+		*s.Addr = a
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s lacks %s", l.path, strings.Join(missing, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+//go:build linux && (amd64 || arm64)
+
+package dl
+
+import (
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLibC(t *testing.T) {
+	lib, err := Open("libnone.so.77", "libc.so.6")
+	if err != nil {
+		t.Skip("no glibc here:", err)
+	}
+	var strlen, absent uintptr
+	require.NoError(t, lib.Bind([]Sym{{"strlen", &strlen, false}, {"gocute_absent", &absent, true}}))
+	require.Zero(t, absent)
+	require.ErrorContains(t, lib.Bind([]Sym{{"gocute_absent", &absent, false}}), "libc.so.6 lacks gocute_absent")
+
+	s := []byte("four\x00")
+	require.EqualValues(t, 4, Call(strlen, uintptr(unsafe.Pointer(&s[0]))))
+	// A launch may not allocate, so a call with a frame may not either.
+	frame := []uintptr{uintptr(unsafe.Pointer(&s[0]))}
+	require.Zero(t, testing.AllocsPerRun(200, func() { CallFrame(strlen, frame) }))
+	require.EqualValues(t, 4, CallFrame(strlen, frame))
+	runtime.KeepAlive(s)
+}
+
+func TestOpenSaysWhy(t *testing.T) {
+	_, err := Open("libnone.so.1", "libnone.so.2")
+	require.ErrorContains(t, err, "libnone.so.1")
+	require.ErrorContains(t, err, "libnone.so.2")
+}
+
+func BenchmarkCall(b *testing.B) {
+	lib, err := Open("libc.so.6")
+	if err != nil {
+		b.Skip(err)
+	}
+	var strlen uintptr
+	require.NoError(b, lib.Bind([]Sym{{"strlen", &strlen, false}}))
+	s := []byte("four\x00")
+	b.ReportAllocs()
+	frame := make([]uintptr, 11) // as many words as cuLaunchKernel takes
+	frame[0] = uintptr(unsafe.Pointer(&s[0]))
+	for b.Loop() {
+		CallFrame(strlen, frame)
+	}
+	runtime.KeepAlive(s)
+}
