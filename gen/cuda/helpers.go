@@ -1,0 +1,159 @@
+package cuda
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gocute/gocute/elem"
+)
+
+// helper is a small function of the emitted files.
+type helper struct {
+	name string
+	file string // the header that holds it
+	text string
+}
+
+// The headers that hold helpers: those with types of CUDA's own headers apart, because these take long to compile.
+const (
+	helperFile = "gocute/gocute.cuh"
+	f16File    = "gocute/f16.cuh"
+	bf16File   = "gocute/bf16.cuh"
+)
+
+// helperIncludes lists what the headers of helpers include.
+var helperIncludes = map[string][]string{
+	helperFile: {"cstdint"},
+	f16File:    {"cstdint", "cuda_fp16.h"},
+	bf16File:   {"cstdint", "cuda_bf16.h"},
+}
+
+const fn = "__device__ __forceinline__ "
+
+// helpers lists all helper functions, in the order in which they are printed.
+var helpers = slices.Concat([]helper{
+	{"smem_u32", helperFile, `// The address that ldmatrix and cp.async take.
+` + fn + `uint32_t smem_u32(const void* p) {
+  return (uint32_t)__cvta_generic_to_shared(p);
+}`},
+	{"floor_div", helperFile, `// Division that rounds down, for b > 0.
+` + fn + `int floor_div(int a, int b) {
+  return a / b - (a % b < 0);
+}`},
+	{"floor_mod", helperFile, `// The remainder of floor_div, for b > 0: never negative.
+` + fn + `int floor_mod(int a, int b) {
+  const int r = a % b;
+  return r < 0 ? r + b : r;
+}`},
+	{"floor_div64", helperFile, fn + `int64_t floor_div64(int64_t a, int64_t b) {
+  return a / b - (a % b < 0);
+}`},
+	{"floor_mod64", helperFile, fn + `int64_t floor_mod64(int64_t a, int64_t b) {
+  const int64_t r = a % b;
+  return r < 0 ? r + b : r;
+}`},
+	{"round_tf32", helperFile, `// Rounds to the nearest tf32, ties to even.
+` + fn + `float round_tf32(float x) {
+  const uint32_t u = __float_as_uint(x);
+  const uint32_t rounded = (u + 0xfffu + (u >> 13 & 1u)) & 0xffffe000u;
+  return x == x ? __uint_as_float(rounded) : __uint_as_float(0x7fffffffu);
+}`},
+}, packedHelpers(), vectorHelpers())
+
+// packings says how elements narrower than 32 bits leave and enter their register: the type that they have in
+// expressions, that value from the register shifted right, and the bits of a value v.
+var packings = []struct {
+	name  string
+	bits  int
+	ctype string
+	get   string
+	set   string
+	file  string
+}{
+	{"f16", 16, "__half", "__ushort_as_half((uint16_t)(%s))", "(uint32_t)__half_as_ushort(v)", f16File},
+	{"bf16", 16, "__nv_bfloat16", "__ushort_as_bfloat16((uint16_t)(%s))", "(uint32_t)__bfloat16_as_ushort(v)", bf16File},
+	{"s16", 16, "int16_t", "(int16_t)(%s)", "(uint32_t)(uint16_t)v", helperFile},
+	{"u16", 16, "uint16_t", "(uint16_t)(%s)", "(uint32_t)v", helperFile},
+	{"s8", 8, "int8_t", "(int8_t)(%s)", "(uint32_t)(uint8_t)v", helperFile},
+	{"u8", 8, "uint8_t", "(uint8_t)(%s)", "(uint32_t)v", helperFile},
+	{"s4", 4, "int", "(int)((%s) << 28) >> 28", "((uint32_t)v & 0xfu)", helperFile},
+	{"u4", 4, "uint32_t", "(%s) & 0xfu", "(v & 0xfu)", helperFile},
+	{"b1", 1, "uint32_t", "(%s) & 1u", "(v & 1u)", helperFile},
+}
+
+// packedName names the helpers of a kind: those of its bits where C++ has no such type.
+func packedName(k elem.Kind) string {
+	if k == elem.KE4M3 || k == elem.KE5M2 {
+		return elem.KU8.String()
+	}
+	return k.String()
+}
+
+// packedHelpers makes get and set for each row of packings.
+func packedHelpers() []helper {
+	var out []helper
+	for _, k := range packings {
+		n := 32 / k.bits
+		shift := fmt.Sprintf("%d * (i %% %d)", k.bits, n)
+		get := fmt.Sprintf(k.get, fmt.Sprintf("r[i / %d] >> %s", n, shift))
+		out = append(out, helper{"get_" + k.name, k.file, fmt.Sprintf(`%s%s get_%s(const uint32_t* r, int i) {
+  return %s;
+}`, fn, k.ctype, k.name, get)}, helper{"set_" + k.name, k.file, fmt.Sprintf(`%svoid set_%s(uint32_t* r, int i, %s v) {
+  const int s = %s;
+  r[i / %d] = (r[i / %[5]d] & ~(0x%[6]xu << s)) | %[7]s << s;
+}`, fn, k.name, k.ctype, shift, n, 1<<k.bits-1, k.set)})
+	}
+	return out
+}
+
+// vectorTypes gives, for registers of a C type, the vectors that move them: by bits, with the type in memory.
+var vectorTypes = []struct {
+	reg     string
+	bits    int
+	vector  string
+	members int
+}{
+	{"uint32_t", 32, "uint32_t", 1}, {"uint32_t", 64, "uint2", 2}, {"uint32_t", 128, "uint4", 4},
+	{"float", 32, "float", 1}, {"float", 64, "float2", 2}, {"float", 128, "float4", 4},
+	{"int32_t", 32, "int32_t", 1}, {"int32_t", 64, "int2", 2}, {"int32_t", 128, "int4", 4},
+	{"double", 64, "double", 1}, {"double", 128, "double2", 2},
+	{"int64_t", 64, "int64_t", 1}, {"int64_t", 128, "longlong2", 2},
+	{"uint64_t", 64, "uint64_t", 1}, {"uint64_t", 128, "ulonglong2", 2},
+	{"uint4", 128, "uint4", 1},
+}
+
+// vectorName tells the overloads of a vector helper apart.
+func vectorName(name, reg string) string { return name + "/" + reg }
+
+// vectorHelpers makes load, store and clear for each row of vectorTypes.
+func vectorHelpers() []helper {
+	var out []helper
+	for _, v := range vectorTypes {
+		zero, load, members := "0", make([]string, v.members), make([]string, v.members)
+		if v.reg == "uint4" {
+			zero = "make_uint4(0, 0, 0, 0)"
+		}
+		clears := make([]string, v.members)
+		for i := range v.members {
+			load[i] = fmt.Sprintf("  r[%d] = v.%c;\n", i, "xyzw"[i])
+			members[i] = fmt.Sprintf("r[%d]", i)
+			clears[i] = members[i] + " = "
+		}
+		read, written := fmt.Sprintf("  const %s v = *static_cast<const %s*>(p);\n%s", v.vector, v.vector, strings.Join(load, "")),
+			fmt.Sprintf("make_%s(%s)", v.vector, strings.Join(members, ", "))
+		if v.members == 1 {
+			read, written = fmt.Sprintf("  r[0] = *static_cast<const %s*>(p);\n", v.vector), "r[0]"
+		}
+		for _, h := range []struct{ what, args, body string }{
+			{"load", fmt.Sprintf("const void* p, %s* r", v.reg), read},
+			{"store", fmt.Sprintf("const %s* r, void* p", v.reg), fmt.Sprintf("  *static_cast<%s*>(p) = %s;\n", v.vector, written)},
+			{"clear", v.reg + "* r", "  " + strings.Join(clears, "") + zero + ";\n"},
+		} {
+			name := fmt.Sprintf("%s_b%d", h.what, v.bits)
+			out = append(out, helper{vectorName(name, v.reg), helperFile,
+				fmt.Sprintf("%svoid %s(%s) {\n%s}", fn, name, h.args, h.body)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,158 @@
+package cuda_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/gen/cuda"
+)
+
+// compile runs the real nvcc, if one is there, and refuses local memory, spills and warnings.
+func compile(t *testing.T, name string, code []byte, include string) []build.Instr {
+	t.Helper()
+	tc, err := build.Find(t.Context(), build.Options{NoInstall: true})
+	if err != nil {
+		t.Skip("no nvcc")
+	}
+	src := build.Source{Name: name, Code: code, Archs: []string{"sm_80"}}
+	if include != "" {
+		src.IncludeDirs = []string{include}
+	}
+	res, err := tc.Compile(t.Context(), src)
+	require.NoError(t, err, "%s", code)
+	require.Empty(t, res.Warnings)
+	bin, ok := res.Binary("sm_80")
+	require.True(t, ok)
+	report, ok := bin.Report.Kernel(name)
+	require.True(t, ok)
+	require.Zero(t, report.StackFrame)
+	require.False(t, report.Spills())
+	ptx, ok := res.PTXFor("sm_80")
+	require.True(t, ok)
+	entries := build.ScanPTX(ptx)
+	require.Len(t, entries, 1)
+	require.Zero(t, entries[0].LocalBytes)
+	t.Logf("%s: %d registers, %.2f s", name, report.Registers, res.Seconds())
+	return entries[0].Instrs
+}
+
+// count is the number of instructions whose mnemonic begins with prefix.
+func count(instrs []build.Instr, prefix string) int {
+	n := 0
+	for _, i := range instrs {
+		if strings.HasPrefix(i.Op, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCompiled looks for the instructions that the kernels must become, and for no other memory accesses.
+func TestCompiled(t *testing.T) {
+	for name, want := range map[string]map[string]int{
+		"copy_f16": {"ld.global.nc.v4": 4, "ld.global": 4, "st.global.v4": 4, "st.global": 4, "ld.shared": 0, "div": 0, "rem": 0},
+		"warp_gemm": {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32": 64, "ldmatrix.sync.aligned.m8n8.x4": 16,
+			"ldmatrix.sync.aligned.m8n8.x2": 16, "cp.async.cg": 72, "cvt.rn.f16.f32": 64, "st.global.u32": 32,
+			"ld.global": 0, "st.shared": 0, "ld.local": 0, "bar.sync": 1},
+		"wide":       {"ld.global.nc.v4": 2, "st.global.v4": 2, "fma.rn.f32": 8, "mul.rn.f32": 8},
+		"epilogue":   {"ld.shared.v4": 2, "ld.shared": 2, "ld.global": 8, "st.global.v4": 2, "st.global": 2},
+		"other_mmas": {"mma.sync": 3, "ld.global.nc.v4.u32": 2, "ld.global.nc.v2.f64": 1, "st.global.v2.f64": 1, "st.global.v4.f32": 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, err := cuda.Print(goldens[name](), cuda.Options{})
+			require.NoError(t, err)
+			instrs := compile(t, name, code, "")
+			for prefix, n := range want {
+				require.Equal(t, n, count(instrs, prefix), prefix)
+			}
+		})
+	}
+}
+
+// TestHeadersCompile compiles a kernel against the headers, and all wrappers as code by hand would use them.
+func TestHeadersCompile(t *testing.T) {
+	files, err := cuda.Headers(allOps())
+	require.NoError(t, err)
+	dir := t.TempDir()
+	hand := ""
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
+		hand += fmt.Sprintf("#include <%s>\n#include <%s>\n", name, name)
+	}
+	code, err := cuda.Print(warpGEMM(), cuda.Options{Header: true})
+	require.NoError(t, err)
+	require.Equal(t, 64, count(compile(t, "warp_gemm", code, dir), "mma.sync"))
+	hand += `extern "C" __global__ void hand(float* p, uint32_t* q) {
+  float d[4] = {p[0], p[1], p[2], p[3]};
+  using gocute::SM80_16x8x16_F32F16F16F32_TN;
+  SM80_16x8x16_F32F16F16F32_TN::fma(d[0], d[1], d[2], d[3], q[0], q[1], q[2], q[3], q[4], q[5], d[0], d[1], d[2], d[3]);
+  gocute::cp_async_fence();
+  gocute::cp_async_wait<0>();
+  gocute::store_b128(d, p);
+}
+`
+	instrs := compile(t, "hand", []byte(hand), dir)
+	require.Equal(t, 1, count(instrs, "mma.sync"))
+	require.Equal(t, 1, count(instrs, "cp.async.wait_group"))
+}
+
+// TestValuesCompile prints all conversions and all arithmetic: what Print accepts, nvcc must too.
+func TestValuesCompile(t *testing.T) {
+	kinds := []elem.Kind{elem.KF16, elem.KBF16, elem.KTF32, elem.KF32, elem.KF64, elem.KS8, elem.KU8, elem.KS16,
+		elem.KU16, elem.KS32, elem.KU32, elem.KS64, elem.KU64, elem.KS4, elem.KU4, elem.KB1}
+	k := &cir.Kernel{Name: "values", Threads: 32}
+	refused := []string{}
+	add := func(what string, v cir.Value, dst *cir.Reg) {
+		next := *k
+		next.Body = append(next.Body[:len(next.Body):len(next.Body)], cir.SetReg{Dst: ref(dst, c(1), 1), Value: v})
+		if _, err := cuda.Print(&next, cuda.Options{}); err != nil {
+			refused = append(refused, what)
+			return
+		}
+		k.Body = next.Body
+	}
+	regs := map[elem.Kind]*cir.Reg{}
+	for _, kind := range kinds {
+		n := max(1, 32/kind.Bits()) * 2
+		regs[kind] = &cir.Reg{Name: "r_" + kind.String(), Elem: kind, Count: n}
+		m := pointer("p_"+kind.String(), kind, true)
+		k.Params = append(k.Params, m)
+		k.Body = append(k.Body, cir.DeclReg{Reg: regs[kind]},
+			cir.Load{Dst: ref(regs[kind], c(0), n), Src: cir.Addr{Mem: m.Mem, Index: cs(thread(32), n)}})
+	}
+	for _, from := range kinds {
+		x := cir.Value(elemOf(regs[from], c(0)))
+		for _, to := range kinds {
+			add(from.String()+" to "+to.String(), cir.Convert{To: to, X: x}, regs[to])
+		}
+		y := cir.Lit{Elem: from, V: 1}
+		for op := cir.AddOp; op <= cir.MaxOp; op++ {
+			add(from.String()+" "+op.String(), cir.Binary{Op: op, X: x, Y: y}, regs[from])
+		}
+		for op := cir.NegOp; op <= cir.TanhOp; op++ {
+			add(from.String()+" "+op.String(), cir.Unary{Op: op, X: x}, regs[from])
+		}
+		add(from.String()+" fma", cir.FMA{X: x, Y: y, Z: x}, regs[from])
+		add("int to "+from.String(), cir.IntValue{Elem: from, Expr: thread(32)}, regs[from])
+		add("select "+from.String(), cir.Select{Cond: cir.Cmp{X: thread(32), Y: sym.Int(3)}, X: x, Y: y}, regs[from])
+	}
+	for i, kind := range kinds {
+		n := regs[kind].Count
+		k.Body = append(k.Body, cir.Store{Dst: cir.Addr{Mem: k.Params[i].Mem, Index: cs(thread(32), n)}, Src: ref(regs[kind], c(0), n)})
+	}
+	golden(t, "refused_values.txt", []byte(strings.Join(refused, "\n")+"\n"))
+	code, err := cuda.Print(k, cuda.Options{})
+	require.NoError(t, err)
+	golden(t, "values.cu", code)
+	compile(t, "values", code, "")
+}

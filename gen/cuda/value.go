@@ -1,0 +1,207 @@
+package cuda
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// value prints an element-typed expression; a half is a __half, a tf32 a float, elements smaller than a
+// byte are ints.
+func (p *printer) value(v cir.Value) text {
+	switch v := v.(type) {
+	case cir.RegElem:
+		return p.getElem(v.Ref)
+	case cir.MemElem:
+		return text{s: p.element(v.Addr, false), prec: precPrimary}
+	case cir.Lit:
+		return p.literal(v.Elem, v.V)
+	case cir.ParamValue:
+		return p.param(v)
+	case cir.IntValue:
+		return p.intValue(v)
+	case cir.Binary:
+		return p.binary(v)
+	case cir.FMA:
+		return p.fma(v)
+	case cir.Unary:
+		return p.unary(v)
+	case cir.Convert:
+		return p.convert(v.X.Kind(), v.To, p.value(v.X))
+	case cir.Select:
+		x, y := p.value(v.X), p.value(v.Y)
+		return text{s: p.cond(v.Cond).at(precOr) + " ? " + x.at(precOr) + " : " + y.at(precOr)}
+	}
+	p.fail("expected a value of package cir, but got %T", v)
+	return text{}
+}
+
+// intValue rounds an integer to a floating-point kind and wraps it to an integer one.
+func (p *printer) intValue(v cir.IntValue) text {
+	x := p.expr(v.Expr)
+	k := map[bool]elem.Kind{false: elem.KS32, true: elem.KS64}[x.wide]
+	if v.Elem.IsFloat() || v.Elem == k {
+		return p.convert(k, v.Elem, x)
+	}
+	if v.Elem.Bits() < 8 { // what is too much is cut off where the value goes
+		return x
+	}
+	return text{s: "(" + p.memType(v.Elem) + ")" + x.at(precUnary), prec: precUnary}
+}
+
+func (p *printer) param(v cir.ParamValue) text {
+	if v.Param == nil || v.Param.Class != cir.Scalar || p.syms[v.Param.Name] == nil {
+		p.fail("expected a scalar argument of the kernel")
+		return text{}
+	}
+	return text{s: v.Param.Name, prec: precPrimary}
+}
+
+// arithmetic says how a kind computes: an operator, the name of a function, or "" for what is computed in
+// f32 and rounded. That gives the correctly rounded result too, because f32 has more than twice the digits.
+// Products name their rounding so that nvcc does not contract them with a following sum.
+type arithmetic struct {
+	binary [6]string // by cir.BinaryOp: add, sub, mul, div, min, max
+	unary  [5]string // by cir.UnaryOp: neg, abs, sqrt, exp, tanh
+	fma    string
+}
+
+var (
+	floatArithmetic = arithmetic{
+		[6]string{"+", "-", "__fmul_rn", "/", "fminf", "fmaxf"},
+		[5]string{"-", "fabsf", "sqrtf", "expf", "tanhf"}, "fmaf"}
+	halfArithmetic = arithmetic{
+		[6]string{"__hadd", "__hsub", "__hmul_rn", "", "__hmin", "__hmax"},
+		[5]string{"__hneg", "__habs", "", "", ""}, "__hfma"}
+	intArithmetic = arithmetic{
+		[6]string{"+", "-", "*", "/", "min", "max"},
+		[5]string{"-", "abs", "no", "no", "no"}, ""}
+)
+
+var arithmetics = map[elem.Kind]arithmetic{
+	elem.KF32:  floatArithmetic,
+	elem.KTF32: floatArithmetic, // a whole float until Convert or an instruction drops its lowest bits
+	elem.KF64: {
+		[6]string{"+", "-", "__dmul_rn", "/", "fmin", "fmax"},
+		[5]string{"-", "fabs", "sqrt", "exp", "tanh"}, "fma"},
+	elem.KF16:  halfArithmetic,
+	elem.KBF16: halfArithmetic,
+	elem.KS32:  intArithmetic,
+	elem.KU32:  intArithmetic,
+	elem.KS64:  intArithmetic,
+	elem.KU64:  intArithmetic,
+	elem.KS16:  intArithmetic,
+	elem.KU16:  intArithmetic,
+	elem.KS8:   intArithmetic,
+	elem.KU8:   intArithmetic,
+}
+
+var operators = map[string]prec{"+": precAdd, "-": precAdd, "*": precMul, "/": precMul}
+
+// arith looks up how a kind computes.
+func (p *printer) arith(k elem.Kind) (arithmetic, bool) {
+	a, ok := arithmetics[k]
+	if !ok {
+		p.fail("kind %s has no arithmetic: convert it first", k)
+	}
+	return a, ok
+}
+
+func (p *printer) binary(v cir.Binary) text {
+	k := v.X.Kind()
+	x, y := p.value(v.X), p.value(v.Y)
+	if k != v.Y.Kind() {
+		p.fail("expected two values of one kind to %s, but got %s and %s", v.Op, k, v.Y.Kind())
+	}
+	a, ok := p.arith(k)
+	if !ok {
+		return text{}
+	}
+	f := a.binary[v.Op]
+	if f == "" {
+		a, in := arithmetics[elem.KF32], elem.KF32
+		return p.convert(in, k, infix(a.binary[v.Op], p.convert(k, in, x), p.convert(k, in, y)))
+	}
+	return p.wrapped(k, infix(f, x, y))
+}
+
+// infix applies an operator or a function to two texts.
+func infix(f string, x, y text) text {
+	if pr, ok := operators[f]; ok {
+		return text{s: fmt.Sprintf("%s %s %s", x.at(pr), f, y.at(pr+1)), prec: pr}
+	}
+	return call(f, x, y)
+}
+
+func call(f string, args ...text) text {
+	parts := make([]string, len(args))
+	for i, a := range args {
+		parts[i] = a.s
+	}
+	return text{s: f + "(" + strings.Join(parts, ", ") + ")", prec: precPrimary}
+}
+
+// wrapped cuts the result of an operation on narrow integers, which C computes as int, to its kind.
+func (p *printer) wrapped(k elem.Kind, t text) text {
+	if !k.IsFloat() && k.Bits() < 32 {
+		return text{s: "(" + p.memType(k) + ")" + t.at(precUnary), prec: precUnary}
+	}
+	return t
+}
+
+func (p *printer) fma(v cir.FMA) text {
+	k := v.X.Kind()
+	if k != v.Y.Kind() || k != v.Z.Kind() {
+		p.fail("expected three values of one kind, but got %s, %s and %s", k, v.Y.Kind(), v.Z.Kind())
+	}
+	x, y, z := p.value(v.X), p.value(v.Y), p.value(v.Z)
+	a, ok := p.arith(k)
+	switch {
+	case !ok:
+		return text{}
+	case !k.IsFloat():
+		return p.wrapped(k, infix("+", infix("*", x, y), z))
+	}
+	return call(a.fma, x, y, z)
+}
+
+func (p *printer) unary(v cir.Unary) text {
+	k := v.X.Kind()
+	x := p.value(v.X)
+	a, ok := p.arith(k)
+	if !ok {
+		return text{}
+	}
+	f := a.unary[v.Op]
+	switch {
+	case f == "no" || v.Op == cir.AbsOp && !k.IsSigned():
+		p.fail("kind %s has no %s", k, v.Op)
+		return text{}
+	case f == "":
+		in := elem.KF32
+		return p.convert(in, k, prefix(arithmetics[in].unary[v.Op], p.convert(k, in, x)))
+	}
+	return p.wrapped(k, prefix(f, x))
+}
+
+func prefix(f string, x text) text {
+	if f == "-" {
+		return text{s: "-" + x.at(precPrimary), prec: precUnary}
+	}
+	return call(f, x)
+}
+
+// compareValues compares as C does, halves as floats: every comparison with a NaN is false, except !=.
+func (p *printer) compareValues(c cir.ValCmp) text {
+	if c.X == nil || c.Y == nil || c.X.Kind() != c.Y.Kind() {
+		p.fail("expected two values of one kind to compare")
+		return text{}
+	}
+	x, y, k := p.value(c.X), p.value(c.Y), c.X.Kind()
+	if k == elem.KF16 || k == elem.KBF16 {
+		x, y = p.convert(k, elem.KF32, x), p.convert(k, elem.KF32, y)
+	}
+	return text{s: x.at(precAdd) + " " + c.Op.String() + " " + y.at(precAdd), prec: precCompare}
+}
