@@ -1,0 +1,83 @@
+package golaunch
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// packageDoc shows the kernel's signature: the launch and one line for each argument.
+func (p *file) packageDoc() []string {
+	text := fmt.Sprintf("Package %s launches the CUDA kernel %s.\n", p.pkg, p.k.Name)
+	for i, l := range p.k.Doc {
+		if i == 0 {
+			text += "\n"
+		}
+		text += strings.TrimSpace(l) + "\n"
+	}
+	text += "\n\t" + p.signature() + "\n\n" + p.table()
+	if rs := p.k.Requires; len(rs) > 0 {
+		text += "\nLaunch refuses arguments that break a rule:\n\n"
+		for _, r := range rs {
+			text += "  - " + r.Message + "\n"
+		}
+	}
+	var out []string
+	for l := range strings.Lines(text) {
+		l = strings.TrimRight(strings.ReplaceAll(l, "\r", ""), "\n ")
+		if l == "" || l[0] == '\t' {
+			out = append(out, "//"+l)
+		} else {
+			out = append(out, "// "+l)
+		}
+	}
+	return out
+}
+
+// signature is the launch as CUDA writes it.
+func (p *file) signature() string {
+	grid := p.grid[:]
+	for len(grid) > 1 && grid[len(grid)-1].Is(1) {
+		grid = grid[:len(grid)-1]
+	}
+	var xyz, names []string
+	for _, e := range grid {
+		xyz = append(xyz, e.String())
+	}
+	for _, q := range p.k.Params {
+		names = append(names, q.Name)
+	}
+	at := strings.Join(xyz, ", ")
+	if len(xyz) > 1 {
+		at = "(" + at + ")"
+	}
+	shared := ""
+	if p.k.SmemBytes > 0 {
+		shared = fmt.Sprintf(", %d", p.k.SmemBytes)
+	}
+	return fmt.Sprintf("%s<<<%s, %d%s>>>(%s)", p.k.Name, at, p.k.Threads, shared, strings.Join(names, ", "))
+}
+
+// table lists the arguments, one a line.
+func (p *file) table() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, q := range p.k.Params {
+		typ := "int"
+		if q.Class != cir.Dim {
+			typ = q.Elem.String()
+		}
+		if q.Class == cir.Pointer {
+			typ += "*"
+		}
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", q.Name, typ, p.paramDoc(q)) // a Builder takes everything
+	}
+	_ = w.Flush()
+	var out strings.Builder
+	for l := range strings.Lines(b.String()) {
+		out.WriteString("\t" + strings.TrimRight(l, " \n") + "\n")
+	}
+	return out.String()
+}
