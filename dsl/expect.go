@@ -1,0 +1,73 @@
+package dsl
+
+import (
+	"fmt"
+
+	"github.com/gocute/gocute/elem"
+)
+
+// Ref gives a reference function the arguments of one run, as float64: the inputs as they were before the run.
+type Ref struct {
+	Tensors map[string]RefTensor
+	Dims    map[string]int64
+	Scalars map[string]float64
+}
+
+// RefTensor reads one global tensor by its coordinates.
+type RefTensor struct {
+	Extents []int64
+	Strides []int64
+	Data    []float64 // by offset
+}
+
+// At is the element at a coordinate.
+func (t RefTensor) At(coord ...int64) float64 {
+	at := int64(0)
+	for i, c := range coord {
+		at += c * t.Strides[i]
+	}
+	return t.Data[at]
+}
+
+// Expectation is how an output's elements are computed in float64.
+type Expectation struct {
+	Output string
+	// Element binds the arguments of a run and returns the function from a coordinate to the expected value.
+	Element func(r *Ref) func(at []int64) float64
+	// Tolerance is the allowed error relative to the magnitude that Element's terms can have; 0 means exact.
+	Tolerance float64
+}
+
+// Expect states what an output must hold: element binds the arguments of a run and returns a function from a
+// coordinate of the output to the expected value. `gocute run` and package check compare with it.
+// The tolerance is relative to the root mean square of the expected values; 0 demands equality.
+func Expect[E elem.Any](out Tensor[Gmem, E], tolerance float64, element func(r *Ref) func(at []int64) float64) {
+	if out.t == nil {
+		return
+	}
+	k := out.k
+	if !out.t.Storage.Param.Write {
+		k.errorf("Expect", "expects an output, but %s was declared with In", out.t.Name)
+		return
+	}
+	for _, e := range k.kernel.expects {
+		if e.Output == out.t.Storage.Name {
+			k.errorf("Expect", "expects one reference for each output, but %s has one already", e.Output)
+			return
+		}
+	}
+	k.kernel.expects = append(k.kernel.expects, Expectation{Output: out.t.Storage.Name, Element: element, Tolerance: tolerance})
+}
+
+// Expectations lists the references given with Expect.
+func (k *Kernel) Expectations() []Expectation { return k.expects }
+
+// Tensor is the argument of that name; it panics with a clear text where there is none, which Expect's callers
+// report as the reference's own mistake.
+func (r *Ref) Tensor(name string) RefTensor {
+	t, ok := r.Tensors[name]
+	if !ok {
+		panic(fmt.Sprintf("the reference asks for a tensor %q, which the kernel does not have", name))
+	}
+	return t
+}

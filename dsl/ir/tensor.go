@@ -1,0 +1,265 @@
+package ir
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// Space is a memory space.
+type Space uint8
+
+// The memory spaces of tensors.
+const (
+	Global Space = iota
+	Shared
+	Register
+)
+
+func (s Space) String() string { return [...]string{"global", "shared", "register"}[s] }
+
+// Storage is what a tensor's elements live in.
+type Storage struct {
+	Name  string
+	Space Space
+	Elem  elem.Kind
+	Param *cir.Param // of Global
+	Count int64      // elements, of Shared and Register
+	Align int        // bytes that the accesses made so far need the base to be a multiple of
+}
+
+// Bound says that a coordinate of the tensor's root must stay below an extent.
+type Bound struct {
+	Path   []int // of the basis, such as 0 for 1@0
+	Extent sym.Expr
+}
+
+// Tensor is a view of a storage: element c lives at Swizzle(Offset + Layout(c)).
+type Tensor struct {
+	Name    string // as CuTe's code would call it: tAgA
+	Base    string // without prefixes: A
+	Storage *Storage
+	Elem    elem.Kind      // of the view; differs from the storage's after Recast
+	Layout  algebra.Layout // in elements of the view
+	Swizzle algebra.Swizzle
+	Offset  sym.Expr
+	Bounds  []Bound        // of global tensors
+	Ident   algebra.Layout // the same modes as Layout, by coordinates in the root
+	Coord   algebra.Arith  // where Ident starts
+	Values  *Provenance    // of register tensors: which values of a tile each thread holds
+}
+
+// Provenance says by which partition a fragment's values were numbered.
+type Provenance struct {
+	MMA     *TiledMMA
+	Operand Operand
+	Copy    *TiledCopy
+	Side    Side
+}
+
+// Static returns an error unless all extents are known while generating.
+func (t *Tensor) Static() error {
+	if !t.Layout.Shape().IsStatic() {
+		return fmt.Errorf("expects static extents, but %s has shape %s", t.Name, t.Layout.Shape())
+	}
+	return nil
+}
+
+// view applies one layout function to the elements' layout and to the identity beside it.
+func (t *Tensor) view(name string, f func(algebra.Layout) (algebra.Layout, algebra.Arith, error)) (*Tensor, error) {
+	out := *t
+	out.Name = name
+	l, off, err := f(t.Layout)
+	if err != nil {
+		return nil, err
+	}
+	out.Layout, out.Offset = l, t.Offset.Add(off.Get())
+	if len(t.Bounds) > 0 {
+		id, at, err := f(t.Ident)
+		if err != nil {
+			return nil, fmt.Errorf("coordinates of %s: %w", t.Name, err)
+		}
+		out.Ident, out.Coord = id, t.Coord.Add(at)
+	}
+	return &out, nil
+}
+
+// At fixes the modes that the coordinate gives and keeps those that it leaves free.
+func (t *Tensor) At(c algebra.Coord) (*Tensor, error) {
+	return t.view(t.Name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) { return algebra.Slice(l, c) })
+}
+
+// LocalTile cuts the tensor into tiles that cover it and selects those at the coordinate (local_tile): the modes of
+// the tile, then the modes that the coordinate leaves free. The true extents stay the tensor's own.
+func (t *Tensor) LocalTile(name string, tile algebra.Tiler, rank int, coord []any) (*Tensor, error) {
+	if rank > t.Layout.Rank() {
+		return nil, fmt.Errorf("expects a tile of at most rank %d, that of %s, but got %s", t.Layout.Rank(), t.Name, tile)
+	}
+	for len(coord) < t.Layout.Rank() {
+		coord = append(coord, algebra.Underscore)
+	}
+	if len(coord) > t.Layout.Rank() {
+		return nil, fmt.Errorf("expects at most %d coordinates, one for each mode of %s, but got %d", t.Layout.Rank(), t.Name, len(coord))
+	}
+	free := make([]any, rank)
+	for i := range free {
+		free[i] = algebra.Underscore
+	}
+	return t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
+		cover, err := algebra.ZippedDivideCeil(l, tile) // ((BLK_M,BLK_K),(m,k))
+		if err != nil {
+			return algebra.Layout{}, algebra.Arith{}, err
+		}
+		return algebra.Slice(cover.Layout, algebra.C(algebra.C(free...), algebra.C(coord...)))
+	})
+}
+
+// Partition selects the thread's values on one side of a copy: ((AtomV,repeats),RestM,RestN,…).
+func (t *Tensor) Partition(name string, c *TiledCopy, s Side, thread sym.Expr) (*Tensor, error) {
+	if c.Elem != t.Elem {
+		return nil, fmt.Errorf("expects elements of type %s, but %s has %s", c.Elem, t.Name, t.Elem)
+	}
+	rank := t.Layout.Rank() - c.TileShape.Rank() + 1
+	rest := make([]any, c.TileShape.Rank()+rank-1)
+	for i := range rest {
+		rest[i] = algebra.Underscore
+	}
+	return t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
+		div, err := c.Divided(l, s)
+		if err != nil {
+			return div, algebra.Arith{}, err
+		}
+		return algebra.Slice(div, algebra.C(thread, algebra.Underscore, algebra.C(rest...)))
+	})
+}
+
+// PartitionMMA selects the thread's values of an operand: (MMA,MMA_I,MMA_J,…).
+func (t *Tensor) PartitionMMA(name string, m *TiledMMA, o Operand, thread sym.Expr) (*Tensor, error) {
+	if want := m.Elem(o); want != t.Elem {
+		return nil, fmt.Errorf("expects elements of type %s, but %s has %s", want, t.Name, t.Elem)
+	}
+	return t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
+		div, err := m.Divided(l, o)
+		if err != nil {
+			return div, algebra.Arith{}, err
+		}
+		return m.Slice(div, o, thread, l.Rank())
+	})
+}
+
+// FragmentLayout is make_fragment_like: mode 0 compact and fastest, the other modes in the order of their
+// strides, those that are not static last, from left to right.
+func FragmentLayout(l algebra.Layout) (algebra.Layout, error) {
+	if !l.Shape().IsStatic() {
+		return algebra.Layout{}, fmt.Errorf("expects static extents for a register fragment, but got %s", l.Shape())
+	}
+	zeroed, err := algebra.FilterZeros(l.Mode(0))
+	if err != nil {
+		return algebra.Layout{}, err
+	}
+	first, err := algebra.NewLayout(l.Mode(0).Shape(), algebra.Compact(zeroed.Shape()).Stride())
+	if err != nil || l.Rank() == 1 {
+		return algebra.Make(first), err
+	}
+	rest := make([]algebra.Layout, 0, l.Rank()-1)
+	for i := 1; i < l.Rank(); i++ {
+		rest = append(rest, l.Mode(i))
+	}
+	all := algebra.Make(rest...)
+	ordered, err := algebra.Ordered(all.Shape(), strideOrder(all))
+	if err != nil {
+		return algebra.Layout{}, err
+	}
+	return algebra.TiledProduct(first, algebra.TileBy(ordered))
+}
+
+// strideOrder gives each leaf its rank in the order of strides, in the profile of l's shape.
+func strideOrder(l algebra.Layout) algebra.Shape {
+	steps := l.Stride().Leaves()
+	order := make([]int, len(steps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, okx := steps[a].IsConst()
+		y, oky := steps[b].IsConst()
+		switch {
+		case okx && oky:
+			return int(x - y)
+		case okx:
+			return -1
+		case oky:
+			return 1
+		}
+		return 0
+	})
+	rank := make([]int, len(steps))
+	for r, i := range order {
+		rank[i] = r
+	}
+	next := 0
+	return sameProfile(l.Shape(), func() int { next++; return rank[next-1] })
+}
+
+func sameProfile(s algebra.Shape, leaf func() int) algebra.Shape {
+	if s.IsLeaf() {
+		return algebra.Extent(leaf())
+	}
+	modes := make([]any, s.Rank())
+	for i := range modes {
+		modes[i] = sameProfile(s.Mode(i), leaf)
+	}
+	return algebra.S(modes...)
+}
+
+// CheckRetile says whether a fragment whose values were numbered by p holds them in the order in which the copy
+// moves them, by looking up every value of every thread in both.
+func (c *TiledCopy) CheckRetile(p *Provenance, s Side) error {
+	tile := algebra.Compact(c.TileShape.Flatten())
+	thread := &sym.Symbol{Name: "t", Class: sym.Thread, Hi: c.NumThr - 1}
+	probe := &Tensor{Name: "the tile", Elem: c.Elem, Layout: tile}
+	var part *Tensor
+	var err error
+	threads := int64(0)
+	if p.MMA != nil {
+		threads = p.MMA.NumThr
+		part, err = probe.PartitionMMA("", p.MMA, p.Operand, sym.New(thread))
+	} else {
+		threads = p.Copy.NumThr
+		part, err = probe.Partition("", p.Copy, p.Side, sym.New(thread))
+	}
+	if err != nil {
+		return fmt.Errorf("the copy's tile %s does not fit the fragment: %w", c.TileShape, err)
+	}
+	if threads != c.NumThr {
+		return fmt.Errorf("expects a fragment of the copy's %d threads, but it is spread over %d", c.NumThr, threads)
+	}
+	got, err := c.Retile(part.Layout)
+	if err != nil {
+		return err
+	}
+	want, err := c.SideTV(s)
+	if err != nil {
+		return err
+	}
+	nv := sizeOf(want.Mode(1))
+	if n := sizeOf(got); n != nv {
+		return fmt.Errorf("the copy moves %d values of each thread, but the fragment holds %d of its tile", nv, n)
+	}
+	for t := range c.NumThr {
+		off, err := part.Offset.Eval(func(*sym.Symbol) (int64, bool) { return t, true })
+		if err != nil {
+			return fmt.Errorf("internal error: %w", err)
+		}
+		for v := range nv {
+			if w, g := want.AtInt(t+c.NumThr*v), off+got.AtInt(v); w != g {
+				return fmt.Errorf("value %d of thread %d is element %d of the tile %s for the copy, but element %d for the fragment", v, t, w, c.TileShape, g)
+			}
+		}
+	}
+	return nil
+}

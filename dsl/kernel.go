@@ -1,0 +1,273 @@
+// Package dsl is what users write kernels in: typed tensors and instructions, in CuTe's vocabulary.
+//
+// A kernel is an ordinary Go function that runs while generating. Go's own loops and conditions run then too;
+// K.Loop, K.Unroll and K.If record loops and branches of the kernel. Errors carry the line of the user's code,
+// accumulate, and silence what depends on them; Kernel.Err returns them.
+package dsl
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// Kernel is a kernel that has been recorded, with the errors met on the way.
+type Kernel struct {
+	ir      *ir.Kernel
+	errs    []error
+	pos     cir.Pos
+	expects []Expectation
+}
+
+// Name is the name of the emitted function.
+func (k *Kernel) Name() string { return k.ir.Name }
+
+// Err returns every mistake found while recording, a line each, or nil.
+func (k *Kernel) Err() error { return errors.Join(k.errs...) }
+
+// IR is the recorded tile IR; it means nothing where Err is not nil.
+func (k *Kernel) IR() *ir.Kernel { return k.ir }
+
+// Position is the line that called Define.
+func (k *Kernel) Position() cir.Pos { return k.pos }
+
+// K records the body of a kernel.
+type K struct {
+	Thread                 Expr // the thread's index in its block; set by Threads
+	BlockX, BlockY, BlockZ Expr // the block's index in the grid; set by Grid
+
+	kernel  *Kernel
+	body    *[]ir.Op
+	names   map[string]bool
+	symbols map[string]*scope // of loop variables and Vars
+	helpers map[string]bool   // functions whose lines are skipped in errors
+}
+
+// scope is the body in which a staged value lives.
+type scope struct {
+	open   bool
+	unroll bool
+	pos    cir.Pos
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// MaxExtent bounds every Dim, so that coordinates rounded up to whole tiles stay within 32 bits.
+const MaxExtent = 1 << 30
+
+// Define records a kernel. The name becomes the emitted C function and a folder; it must be an identifier.
+func Define(name string, body func(k *K)) *Kernel {
+	k := &K{names: map[string]bool{}, symbols: map[string]*scope{}, helpers: map[string]bool{}}
+	k.kernel = &Kernel{ir: &ir.Kernel{Name: name}}
+	k.kernel.pos = k.position()
+	k.body = &k.kernel.ir.Body
+	if !identifier.MatchString(name) || reserved[name] {
+		k.fail(k.kernel.pos, "Define", "expects a name that is an identifier in C and Go, but got %q", name)
+	}
+	for n := range reserved {
+		k.names[n] = true
+	}
+	k.run(body)
+	k.finish()
+	return k.kernel
+}
+
+// run turns a panic in the user's function into an error at the line that panicked.
+func (k *K) run(body func(*K)) {
+	defer func() {
+		if r := recover(); r != nil {
+			pos, ours := k.panicPosition()
+			if ours {
+				k.kernel.errs = append(k.kernel.errs, fmt.Errorf("internal error: %s: %v\n%s", k.kernel.ir.Name, r, stack()))
+				return
+			}
+			k.fail(pos, "Define", "the kernel's function panicked: %v", r)
+		}
+	}()
+	body(k)
+}
+
+func stack() string {
+	buf := make([]byte, 4096)
+	return string(buf[:runtime.Stack(buf, false)])
+}
+
+// finish checks what can only be known at the end.
+func (k *K) finish() {
+	if len(k.kernel.errs) > 0 {
+		return
+	}
+	if k.kernel.ir.Threads == 0 {
+		k.fail(k.kernel.pos, "Define", "expects a call of Threads, but the kernel has none")
+	}
+	if k.kernel.ir.Grid[0].Is(0) {
+		k.kernel.ir.Grid = [3]sym.Expr{sym.Int(1), sym.Int(1), sym.Int(1)}
+	}
+	if len(k.kernel.ir.Params) == 0 {
+		k.fail(k.kernel.pos, "Define", "expects at least one argument (In, Out, InOut), but the kernel has none")
+	}
+}
+
+// Doc adds a line to the comment at the top of the emitted file.
+func (k *K) Doc(line string) { k.kernel.ir.Doc = append(k.kernel.ir.Doc, line) }
+
+// Threads sets the number of threads of a block, 1 to 1024, and makes k.Thread. Call it before anything that
+// needs a thread.
+func (k *K) Threads(n int) {
+	switch {
+	case n < 1 || n > 1024:
+		k.errorf("Threads", "expects 1 to 1024 threads, but got %d", n)
+		n = 1024 // silences what depends on it
+	case k.kernel.ir.Threads != 0:
+		k.errorf("Threads", "expects one call, but the block already has %d threads", k.kernel.ir.Threads)
+		return
+	}
+	k.kernel.ir.Threads = n
+	k.Thread = Expr{e: sym.New(&sym.Symbol{Name: "tid", Class: sym.Thread, Hi: int64(n - 1)}), k: k}
+}
+
+// MinBlocks states how many blocks an SM should hold at once: it bounds the registers that nvcc may use.
+func (k *K) MinBlocks(n int) { k.kernel.ir.MinBlocks = n }
+
+// Grid sets the number of blocks in one to three directions and makes k.BlockX, k.BlockY and k.BlockZ.
+// Extents are integers or expressions of Dims.
+func (k *K) Grid(extents ...any) {
+	if len(extents) < 1 || len(extents) > 3 {
+		k.errorf("Grid", "expects 1 to 3 extents, but got %d", len(extents))
+		return
+	}
+	if !k.kernel.ir.Grid[0].Is(0) {
+		k.errorf("Grid", "expects one call, but the grid is already %s", k.kernel.ir.Grid[0])
+		return
+	}
+	blocks := []*Expr{&k.BlockX, &k.BlockY, &k.BlockZ}
+	for i := range 3 {
+		n := sym.Int(1)
+		if i < len(extents) {
+			e, ok := k.expr("Grid", extents[i])
+			if !ok {
+				return
+			}
+			if lo, _ := e.Range(); lo < 0 {
+				k.errorf("Grid", "extent %d expects a positive number, but got %s", i, e)
+				return
+			}
+			n = e
+		}
+		for _, s := range n.Symbols() {
+			if s.Class != sym.Param {
+				k.errorf("Grid", "extent %d expects an expression of Dims, but got %s", i, n)
+				return
+			}
+		}
+		k.kernel.ir.Grid[i] = n
+		_, hi := n.Range()
+		*blocks[i] = Expr{e: sym.New(&sym.Symbol{Name: "b" + string("xyz"[i]), Class: sym.Block, Hi: max(hi-1, 0)}), k: k}
+	}
+}
+
+// Helper marks the calling function: errors in what it calls are reported at the line that called it.
+func (k *K) Helper() {
+	var pc [1]uintptr
+	if runtime.Callers(2, pc[:]) == 1 {
+		f, _ := runtime.CallersFrames(pc[:]).Next()
+		k.helpers[f.Function] = true
+	}
+}
+
+// thisPackage is the prefix of the functions whose frames are never the user's.
+const thisPackage = "github.com/gocute/gocute/dsl."
+
+// position is the innermost line that is neither this package's nor a helper's.
+func (k *K) position() cir.Pos { return userLine(k.helpers) }
+
+func userLine(helpers map[string]bool) cir.Pos {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !isOurs(f.Function) && !helpers[f.Function] {
+			return cir.Pos{File: f.File, Line: f.Line}
+		}
+		if !more {
+			return cir.Pos{}
+		}
+	}
+}
+
+func isOurs(function string) bool {
+	return strings.HasPrefix(function, thisPackage) && !strings.HasPrefix(function, thisPackage+"Example") &&
+		!strings.HasPrefix(function, thisPackage+"Test") || strings.HasPrefix(function, "runtime.") || function == ""
+}
+
+// panicPosition is the user's line nearest to a panic, and whether the panic was in our code rather than theirs.
+func (k *K) panicPosition() (pos cir.Pos, ours bool) {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	inPanic := false
+	for {
+		f, more := frames.Next()
+		switch {
+		case strings.HasPrefix(f.Function, "runtime."):
+			inPanic = true
+		case inPanic && strings.HasPrefix(f.Function, "github.com/gocute/gocute/") && !strings.Contains(f.Function, "/kernels."):
+			return cir.Pos{File: f.File, Line: f.Line}, !strings.HasPrefix(f.Function, thisPackage+"Test")
+		case inPanic:
+			return cir.Pos{File: f.File, Line: f.Line}, false
+		}
+		if !more {
+			return pos, true
+		}
+	}
+}
+
+// Error is a mistake in a kernel, at a line of the user's code.
+type Error struct {
+	Pos    cir.Pos
+	Kernel string
+	Op     string
+	Text   string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d: %s: %s: %s", e.Pos.File, e.Pos.Line, e.Kernel, e.Op, e.Text)
+}
+
+func (k *K) errorf(op, format string, args ...any) { k.fail(k.position(), op, format, args...) }
+
+func (k *K) fail(pos cir.Pos, op, format string, args ...any) {
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
+	k.kernel.errs = append(k.kernel.errs, &Error{Pos: pos, Kernel: k.kernel.ir.Name, Op: op, Text: text})
+}
+
+// add records an operation.
+func (k *K) add(op ir.Op) { *k.body = append(*k.body, op) }
+
+// fresh makes a name that nothing in the kernel has yet.
+func (k *K) fresh(name string) string {
+	out := name
+	for i := 1; k.names[out]; i++ {
+		out = fmt.Sprintf("%s%d", name, i)
+	}
+	k.names[out] = true
+	return out
+}
+
+// reserved are the names that the emitted code uses itself.
+var reserved = func() map[string]bool {
+	out := map[string]bool{}
+	for _, n := range strings.Fields(`tid bx by bz smem smem_u32 threadIdx blockIdx blockDim gridDim main
+		int long short char float double unsigned signed void bool const auto if else for while do switch case default
+		return break continue goto struct union enum class template typename namespace using static extern inline
+		volatile register sizeof true false nullptr new delete this operator public private protected friend virtual
+		half min max abs asm uint32_t int32_t int64_t uint64_t uint16_t uint8_t uint4 uint2 float4 float2`) {
+		out[n] = true
+	}
+	return out
+}()

@@ -1,0 +1,125 @@
+package dsl
+
+import (
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// Loop is a run-time loop of the kernel over lo, lo+1, …, hi-1. Its variable cannot select fragments.
+func (k *K) Loop(lo, hi any, body func(i Expr)) {
+	a, ok1 := k.expr("Loop", lo)
+	b, ok2 := k.expr("Loop", hi)
+	if ok1 && ok2 {
+		k.loop("Loop", "t", a, b, false, body)
+	}
+}
+
+// Unroll is a loop of the kernel over 0, 1, …, n-1 that nvcc unrolls; its variable may select fragments.
+func (k *K) Unroll(n int, body func(i Expr)) {
+	if n < 0 {
+		k.errorf("Unroll", "expects a count of 0 or more, but got %d", n)
+		return
+	}
+	k.loop("Unroll", "k", sym.Int(0), sym.Int(n), true, body)
+}
+
+func (k *K) loop(op, name string, lo, hi sym.Expr, unroll bool, body func(i Expr)) {
+	pos := k.position()
+	first, _ := lo.Range()
+	_, last := hi.Range()
+	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Loop, Lo: first, Hi: max(first, last-1)}
+	if s.Lo == s.Hi { // a range of one value must still be a symbol: the loop may run zero times
+		s.Hi++
+	}
+	var ops []ir.Op
+	k.inBody(s.Name, pos, unroll, &ops, func() { body(Expr{e: sym.New(s), k: k}) })
+	k.add(ir.LoopOp{Pos: pos, Sym: s, Lo: lo, Hi: hi, Unroll: unroll, Body: ops})
+}
+
+// inBody records into ops while f runs; name is visible meanwhile.
+func (k *K) inBody(name string, pos cir.Pos, unroll bool, ops *[]ir.Op, f func()) {
+	outer := k.body
+	sc := &scope{open: true, unroll: unroll, pos: pos}
+	if name != "" {
+		k.symbols[name] = sc
+	}
+	before := map[string]bool{}
+	for n := range k.symbols {
+		before[n] = true
+	}
+	k.body = ops
+	f()
+	k.body = outer
+	sc.open = false
+	for n, s := range k.symbols { // Vars of the body end with it
+		if !before[n] {
+			s.open = false
+		}
+	}
+}
+
+// If records a branch of the kernel; otherwise may be nil.
+func (k *K) If(c Cond, then func(), otherwise func()) {
+	pos := k.position()
+	if c.err != nil {
+		k.errorf("If", "%v", c.err)
+		return
+	}
+	if !k.inScope("If", c.use...) {
+		return
+	}
+	op := ir.IfOp{Pos: pos, Cond: c.c}
+	k.inBody("", pos, false, &op.Then, then)
+	if otherwise != nil {
+		k.inBody("", pos, false, &op.Else, otherwise)
+	}
+	k.add(op)
+}
+
+// Var is an integer variable of the kernel, carried from one round of a loop to the next.
+type Var struct {
+	k    *K
+	sym  *sym.Symbol
+	Expr // its value now
+}
+
+// Var declares a variable. Its values must stay within lo and hi; the emulator checks that they do.
+func (k *K) Var(name string, init any, lo, hi int64) Var {
+	e, ok := k.expr("Var", init)
+	if !ok {
+		return Var{k: k}
+	}
+	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Var, Lo: lo, Hi: max(hi, lo+1)}
+	k.symbols[s.Name] = &scope{open: true, pos: k.position()}
+	k.add(ir.StmtOp{Stmt: cir.Var{Pos: k.position(), Sym: s, Init: e}})
+	return Var{k: k, sym: s, Expr: Expr{e: sym.New(s), k: k}}
+}
+
+// Set changes the variable.
+func (v Var) Set(x any) {
+	if v.sym == nil {
+		return
+	}
+	if e, ok := v.k.expr("Set", x); ok && v.k.inScope("Set", sym.New(v.sym)) {
+		v.k.add(ir.StmtOp{Stmt: cir.Assign{Pos: v.k.position(), Sym: v.sym, Value: e}})
+	}
+}
+
+// Barrier waits for all threads of the block.
+func (k *K) Barrier() { k.add(ir.StmtOp{Stmt: cir.Barrier{Pos: k.position()}}) }
+
+// CommitGroup closes the thread's current group of asynchronous copies.
+func (k *K) CommitGroup() { k.add(ir.StmtOp{Stmt: cir.CommitGroup{Pos: k.position()}}) }
+
+// WaitGroup waits until at most n of the thread's groups are still in flight.
+func (k *K) WaitGroup(n int) {
+	if n < 0 {
+		k.errorf("WaitGroup", "expects 0 or more groups, but got %d", n)
+		return
+	}
+	k.add(ir.StmtOp{Stmt: cir.WaitGroup{Pos: k.position(), Pending: n}})
+}
+
+// Comment adds a line of comment to the emitted code.
+func (k *K) Comment(text string) { k.add(ir.StmtOp{Stmt: cir.Comment{Pos: k.position(), Text: text}}) }

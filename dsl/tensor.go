@@ -1,0 +1,432 @@
+package dsl
+
+import (
+	"strings"
+
+	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/atoms"
+	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// Memory spaces are types.
+type (
+	Gmem = atoms.Gmem // global memory
+	Smem = atoms.Smem // shared memory
+	Rmem = atoms.Rmem // registers of one thread
+	// Space is the set of memory spaces.
+	Space = atoms.AnySpace
+)
+
+// Tensor is a view of elements of type E in space S.
+type Tensor[S Space, E elem.Any] struct {
+	k *K
+	t *ir.Tensor // nil after a mistake that has been reported
+}
+
+// Fact is something known about a Dim; the launcher checks it.
+type Fact func(*sym.Symbol)
+
+// Multiple states that n divides the extent.
+func Multiple(n int) Fact { return func(s *sym.Symbol) { s.Multiple = int64(n) } }
+
+// AtMost bounds the extent; offsets of tensors with small extents stay within 32 bits.
+func AtMost(n int) Fact { return func(s *sym.Symbol) { s.Hi = int64(n) } }
+
+// AtLeast bounds the extent from below; it is 1 without this.
+func AtLeast(n int) Fact { return func(s *sym.Symbol) { s.Lo = int64(n) } }
+
+// Dim is an extent or a stride that the launcher passes, from 1 to MaxExtent unless facts say otherwise.
+func (k *K) Dim(name string, facts ...Fact) Expr {
+	if !k.argument("Dim", name) {
+		return Expr{k: k, err: errReported}
+	}
+	s := &sym.Symbol{Name: name, Class: sym.Param, Lo: 1, Hi: MaxExtent}
+	for _, f := range facts {
+		f(s)
+	}
+	if s.Multiple < 0 || s.Lo < 0 || s.Hi > MaxExtent || s.Lo >= s.Hi {
+		k.errorf("Dim", "%s expects 0 <= least < greatest <= %d and a positive divisor, but got %d, %d and %d", name, MaxExtent, s.Lo, s.Hi, s.Multiple)
+		return Expr{k: k, err: errReported}
+	}
+	k.kernel.ir.Params = append(k.kernel.ir.Params, &cir.Param{Name: name, Class: cir.Dim, Sym: s})
+	return Expr{e: sym.New(s), k: k}
+}
+
+type reported struct{}
+
+func (reported) Error() string { return "depends on a value that could not be made" }
+
+var errReported error = reported{}
+
+// argument checks the name of an argument of the kernel.
+func (k *K) argument(op, name string) bool {
+	switch {
+	case !identifier.MatchString(name):
+		k.errorf(op, "expects a name that is an identifier, but got %q", name)
+	case reserved[name]:
+		k.errorf(op, "the name %s is used by the emitted code itself; choose another", name)
+	case k.names[name]:
+		k.errorf(op, "the name %s is already used in this kernel", name)
+	default:
+		k.names[name] = true
+		return true
+	}
+	return false
+}
+
+// Require states a condition on Dims that the launcher checks; message says what is expected.
+func (k *K) Require(c Cond, message string) {
+	if c.err != nil {
+		k.errorf("Require", "%v", c.err)
+		return
+	}
+	for _, e := range c.use {
+		for _, s := range e.Symbols() {
+			if s.Class != sym.Param {
+				k.errorf("Require", "expects a condition on Dims, but got one on %s", s.Name)
+				return
+			}
+		}
+	}
+	k.kernel.ir.Requires = append(k.kernel.ir.Requires, cir.Require{Cond: c.c, Message: message})
+}
+
+// In is a global tensor that the kernel reads.
+func In[E elem.Any](k *K, name string, l Layout) Tensor[Gmem, E] {
+	return global[E](k, "In", name, l, true, false)
+}
+
+// Out is a global tensor that the kernel writes.
+func Out[E elem.Any](k *K, name string, l Layout) Tensor[Gmem, E] {
+	return global[E](k, "Out", name, l, false, true)
+}
+
+// InOut is a global tensor that the kernel reads and writes.
+func InOut[E elem.Any](k *K, name string, l Layout) Tensor[Gmem, E] {
+	return global[E](k, "InOut", name, l, true, true)
+}
+
+func global[E elem.Any](k *K, op, name string, l Layout, read, write bool) Tensor[Gmem, E] {
+	none := Tensor[Gmem, E]{k: k}
+	lay, err := l.Algebra()
+	if err != nil {
+		k.errorf(op, "%s: %v", name, err)
+		return none
+	}
+	if lay.IsSwizzled() || lay.HasBasis() {
+		k.errorf(op, "%s expects a plain layout in global memory, but got %s", name, lay)
+		return none
+	}
+	if !k.argument(op, name) {
+		return none
+	}
+	count, err := lay.Cosize()
+	if err != nil {
+		k.errorf(op, "%s: %v", name, err)
+		return none
+	}
+	kind := elem.KindOf[E]()
+	mem := &cir.Mem{Name: name, Space: cir.Global, Elem: kind, Count: count, Align: max(1, kind.Bits()/8)}
+	p := &cir.Param{Name: name, Class: cir.Pointer, Elem: kind, Mem: mem, Layout: lay.String(), Read: read, Write: write}
+	k.kernel.ir.Params = append(k.kernel.ir.Params, p)
+	t := &ir.Tensor{Name: name, Base: name, Elem: kind, Layout: lay, Ident: algebra.Identity(lay.Shape()),
+		Storage: &ir.Storage{Name: name, Space: ir.Global, Elem: kind, Param: p, Align: mem.Align}}
+	t.Bounds = bounds(lay.Shape(), nil)
+	return Tensor[Gmem, E]{k: k, t: t}
+}
+
+// bounds lists the extents of a shape's leaves with their paths.
+func bounds(s algebra.Shape, path []int) []ir.Bound {
+	if s.IsLeaf() {
+		return []ir.Bound{{Path: path, Extent: s.Leaf()}}
+	}
+	var out []ir.Bound
+	for i := range s.Rank() {
+		out = append(out, bounds(s.Mode(i), append(append([]int{}, path...), i))...)
+	}
+	return out
+}
+
+// Scalar is a value that the launcher passes.
+func Scalar[E elem.Any](k *K, name string) Val[E] {
+	kind := elem.KindOf[E]()
+	if !k.argument("Scalar", name) {
+		return Val[E]{k: k}
+	}
+	p := &cir.Param{Name: name, Class: cir.Scalar, Elem: kind}
+	k.kernel.ir.Params = append(k.kernel.ir.Params, p)
+	return Val[E]{k: k, v: cir.ParamValue{Param: p}}
+}
+
+// Shared is an array in the block's shared memory. Its layout is static and may be swizzled.
+func Shared[E elem.Any](k *K, name string, l Layout) Tensor[Smem, E] {
+	none := Tensor[Smem, E]{k: k}
+	lay, err := l.Algebra()
+	if err != nil {
+		k.errorf("Shared", "%s: %v", name, err)
+		return none
+	}
+	if !lay.IsStatic() || lay.HasBasis() {
+		k.errorf("Shared", "%s expects a static layout of integers, but got %s", name, lay)
+		return none
+	}
+	if !k.argument("Shared", name) {
+		return none
+	}
+	kind := elem.KindOf[E]()
+	last := int64(0)
+	for i, n := int64(0), size(lay); i < n; i++ {
+		last = max(last, lay.AtInt(i))
+	}
+	st := &ir.Storage{Name: name, Space: ir.Shared, Elem: kind, Count: last + 1, Align: 16}
+	k.kernel.ir.Storages = append(k.kernel.ir.Storages, st)
+	t := &ir.Tensor{Name: name, Base: strings.TrimPrefix(name, "s"), Storage: st, Elem: kind,
+		Layout: lay.Plain(), Swizzle: lay.Swizzle(), Offset: lay.Offset()}
+	return Tensor[Smem, E]{k: k, t: t}
+}
+
+func size(l algebra.Layout) int64 { n, _ := l.IntSize(); return n }
+
+// registers declares a register array and the tensor over it.
+func (k *K) registers(name, base string, kind elem.Kind, l algebra.Layout, values *ir.Provenance) (*ir.Tensor, error) {
+	n, err := l.Cosize()
+	if err != nil {
+		return nil, err
+	}
+	count, _ := n.IsConst()
+	st := &ir.Storage{Name: k.fresh(name), Space: ir.Register, Elem: kind, Count: count}
+	k.kernel.ir.Storages = append(k.kernel.ir.Storages, st)
+	return &ir.Tensor{Name: st.Name, Base: base, Storage: st, Elem: kind, Layout: l, Values: values}, nil
+}
+
+// Layout is the layout of the view, in elements, without its swizzle and offset.
+func (t Tensor[S, E]) Layout() Layout {
+	if t.t == nil {
+		return Layout{err: errReported}
+	}
+	return Layout{l: t.t.Layout}
+}
+
+// String shows the name and layout of the view.
+func (t Tensor[S, E]) String() string {
+	if t.t == nil {
+		return "(invalid tensor)"
+	}
+	return t.t.Name + " " + t.t.Layout.String()
+}
+
+// Size is the number of elements in a mode, or in the whole view.
+func (t Tensor[S, E]) Size(mode ...int) Expr {
+	if t.t == nil {
+		return Expr{k: t.k, err: errReported}
+	}
+	if len(mode) == 0 {
+		return Expr{e: t.t.Layout.Size(), k: t.k}
+	}
+	if r := t.t.Layout.Rank(); len(mode) > 1 || mode[0] < 0 || mode[0] >= r {
+		t.k.errorf("Size", "expects one mode below %d, the rank of %s, but got %v", r, t.t.Name, mode)
+		return Expr{k: t.k, err: errReported}
+	}
+	return Expr{e: t.t.Layout.Mode(mode[0]).Size(), k: t.k}
+}
+
+// coordinates converts All, ints and Exprs.
+func (k *K) coordinates(op string, coord []any) ([]any, bool) {
+	out := make([]any, len(coord))
+	for i, c := range coord {
+		if _, ok := c.(all); ok {
+			out[i] = algebra.Underscore
+			continue
+		}
+		e, ok := k.expr(op, c)
+		if !ok {
+			return nil, false
+		}
+		out[i] = e
+	}
+	return out, true
+}
+
+// At fixes the modes that have an index and keeps those that have All.
+func (t Tensor[S, E]) At(coord ...any) Tensor[S, E] {
+	if t.t == nil {
+		return t
+	}
+	bad := Tensor[S, E]{k: t.k}
+	if r := t.t.Layout.Rank(); len(coord) != r {
+		t.k.errorf("At", "expects %d coordinates, one for each mode of %s %s, but got %d", r, t.t.Name, t.t.Layout.Shape(), len(coord))
+		return bad
+	}
+	cs, ok := t.k.coordinates("At", coord)
+	if !ok || !t.k.checkIndices(t.t, cs) {
+		return bad
+	}
+	out, err := t.t.At(algebra.C(cs...))
+	if err != nil {
+		t.k.errorf("At", "%s: %v", t.t.Name, err)
+		return bad
+	}
+	return Tensor[S, E]{k: t.k, t: out}
+}
+
+// checkIndices refuses run-time indices of fragments and indices out of the extents.
+func (k *K) checkIndices(t *ir.Tensor, coord []any) bool {
+	for i, c := range coord {
+		e, ok := c.(sym.Expr)
+		if !ok {
+			continue
+		}
+		if t.Storage.Space == ir.Register {
+			for _, s := range e.Symbols() {
+				if sc := k.symbols[s.Name]; sc == nil || !sc.unroll {
+					k.errorf("At", "mode %d of the fragment %s expects an index known to nvcc (a constant or the variable of Unroll), but got the run-time value %s", i, t.Name, e)
+					return false
+				}
+			}
+		}
+		lo, hi := e.Range()
+		_, most := t.Layout.Mode(i).Size().Range()
+		global := t.Storage.Space == ir.Global // beyond the extent of a global tensor are zeros
+		if hi < 0 || lo < 0 && !global || lo >= most && !global {
+			k.errorf("At", "mode %d of %s expects an index from 0 to %d, but got %s", i, t.Name, most-1, e)
+			return false
+		}
+		if n, isConst := t.Layout.Mode(i).Size().IsConst(); isConst && !global && (hi >= n && !staysBelow(e, n)) {
+			k.errorf("At", "mode %d of %s expects an index from 0 to %d, but %s may reach %d", i, t.Name, n-1, e, hi)
+			return false
+		}
+	}
+	return true
+}
+
+// staysBelow reports whether e < n is known although its range says otherwise; loop variables of Unroll with one
+// round have a range of two.
+func staysBelow(e sym.Expr, n int64) bool {
+	if n != 1 {
+		return false
+	}
+	for _, s := range e.Symbols() {
+		if s.Class != sym.Loop || s.Hi > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// Tile cuts the tensor into tiles that cover it and selects those at the coordinate (local_tile): the modes of
+// the tile, then one mode for each All. Tails need no mask: the tensor's own extents are the truth.
+func (t Tensor[S, E]) Tile(tile Tiler, coord ...any) Tensor[S, E] {
+	if t.t == nil {
+		return t
+	}
+	bad := Tensor[S, E]{k: t.k}
+	if tile.err != nil {
+		t.k.errorf("Tile", "%v", tile.err)
+		return bad
+	}
+	cs, ok := t.k.coordinates("Tile", coord)
+	if !ok {
+		return bad
+	}
+	out, err := t.t.LocalTile("g"+t.t.Base, algebra.T(tile.modes...), len(tile.modes), cs)
+	if err != nil {
+		t.k.errorf("Tile", "%v", err)
+		return bad
+	}
+	if t.t.Storage.Space != ir.Global {
+		out.Name = t.t.Name
+	}
+	return Tensor[S, E]{k: t.k, t: out}
+}
+
+// Clear sets every element of a fragment to zero.
+func Clear[E elem.Any](t Tensor[Rmem, E]) { Fill(t, 0) }
+
+// Fill sets every element of a fragment.
+func Fill[E elem.Any](t Tensor[Rmem, E], value float64) {
+	if t.t != nil && t.k.usable("Fill", t.t) {
+		t.k.add(ir.FillOp{Pos: t.k.position(), Dst: t.t, Value: value})
+	}
+}
+
+// usable checks that the views use no variable whose body has ended.
+func (k *K) usable(op string, ts ...*ir.Tensor) bool {
+	for _, t := range ts {
+		if !k.inScope(op, t.Offset) {
+			return false
+		}
+		for _, b := range t.Bounds {
+			if !k.inScope(op, t.Coord.Get(b.Path...)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// FragmentLike declares registers for the elements of a partition: its mode 0 compact, the others in the order
+// of their strides.
+func FragmentLike[S Space, E elem.Any](t Tensor[S, E]) Tensor[Rmem, E] {
+	bad := Tensor[Rmem, E]{k: t.k}
+	if t.t == nil {
+		return bad
+	}
+	l, err := ir.FragmentLayout(t.t.Layout)
+	if err == nil {
+		var out *ir.Tensor
+		if out, err = t.k.registers(fragmentName(t.t), t.t.Base, t.t.Elem, l, t.t.Values); err == nil {
+			return Tensor[Rmem, E]{k: t.k, t: out}
+		}
+	}
+	t.k.errorf("FragmentLike", "%s: %v", t.t.Name, err)
+	return bad
+}
+
+// fragmentName turns tAgA into tArA, and gA into rA.
+func fragmentName(t *ir.Tensor) string {
+	if prefix, ok := strings.CutSuffix(t.Name, t.Base); ok && strings.HasPrefix(prefix, "t") && len(prefix) > 2 {
+		return prefix[:len(prefix)-1] + "r" + t.Base
+	}
+	return "r" + t.Base
+}
+
+// Recast views the same storage as elements of type O, which must not be narrower than the storage's.
+func Recast[O elem.Any, S Space, E elem.Any](t Tensor[S, E]) Tensor[S, O] {
+	bad := Tensor[S, O]{k: t.k}
+	if t.t == nil {
+		return bad
+	}
+	kind := elem.KindOf[O]()
+	out := *t.t
+	from, to := int64(t.t.Elem.Bits()), int64(kind.Bits())
+	if to < int64(t.t.Storage.Elem.Bits()) || to%from != 0 && from%to != 0 {
+		t.k.errorf("Recast", "expects a type at least as wide as the %s that %s stores, but got %s", t.t.Storage.Elem, t.t.Name, kind)
+		return bad
+	}
+	if n := to / from; from < to && !t.t.Offset.DivisibleBy(n) {
+		t.k.errorf("Recast", "%s starts at offset %s, which is not known to be a multiple of the %d elements that one %s holds", t.t.Name, t.t.Offset, n, kind)
+		return bad
+	}
+	l, err := algebra.Recast(t.t.Layout, from, to)
+	if err == nil && t.t.Swizzle.B > 0 {
+		sw := t.t.Layout.WithSwizzle(t.t.Swizzle, sym.Expr{})
+		var cast algebra.Layout
+		if cast, err = algebra.Recast(sw, from, to); err == nil {
+			out.Swizzle = cast.Swizzle()
+		}
+	}
+	if err != nil {
+		t.k.errorf("Recast", "%s cannot be read as %s: %v", t.t.Name, kind, err)
+		return bad
+	}
+	out.Elem, out.Layout, out.Bounds, out.Values = kind, l, nil, nil
+	if len(t.t.Bounds) > 0 {
+		t.k.errorf("Recast", "expects a tensor in shared memory or registers, but %s is in global memory, where tails are counted in elements", t.t.Name)
+		return bad
+	}
+	out.Offset = t.t.Offset.Mul(sym.Int(from)).FloorDiv(sym.Int(to))
+	return Tensor[S, O]{k: t.k, t: &out}
+}
