@@ -1,0 +1,106 @@
+package lower
+
+import (
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// gemm lowers to one MMA instruction for each fragment of C and each step along K.
+func (s *state) gemm(op ir.GemmOp) ([]cir.Stmt, error) {
+	row := op.MMA.Row
+	intrinsic, ok := s.ops[row.Name]
+	if !ok {
+		intrinsic = MMAOp(row)
+		s.ops[row.Name] = intrinsic
+	}
+	size := func(t *ir.Tensor, mode int) int64 { n, _ := t.Layout.Mode(mode).IntSize(); return n }
+	k := int64(1)
+	if op.A.Layout.Rank() == 3 {
+		k = size(op.A, 2)
+	}
+	return s.nest(op.Pos, []int64{size(op.B, 1), size(op.A, 1), k}, func(x []sym.Expr) ([]cir.Stmt, error) {
+		n, m, k := x[0], x[1], x[2]
+		a, err := s.operand(op.MMA, ir.A, op.A, []sym.Expr{m, k})
+		if err != nil {
+			return nil, err
+		}
+		b, err := s.operand(op.MMA, ir.B, op.B, []sym.Expr{n, k})
+		if err != nil {
+			return nil, err
+		}
+		c, err := s.operand(op.MMA, ir.C, op.C, []sym.Expr{m, n})
+		return []cir.Stmt{cir.MMAStmt{Pos: op.Pos, Op: intrinsic, D: c, A: a, B: b, C: c}}, err
+	})
+}
+
+// operand lists the registers of one instruction's operand.
+func (s *state) operand(m *ir.TiledMMA, o ir.Operand, t *ir.Tensor, rest []sym.Expr) ([]cir.RegRef, error) {
+	regs := m.Regs(o)
+	per := int64(regs.Bits() / regs.Count / t.Elem.Bits())
+	rest = rest[:t.Layout.Rank()-1]
+	out := make([]cir.RegRef, regs.Count)
+	for r := range out {
+		ref, err := s.reg(t, append([]sym.Expr{sym.Int(int64(r) * per)}, rest...), per)
+		if err != nil {
+			return nil, err
+		}
+		out[r] = ref
+	}
+	return out, nil
+}
+
+// fill sets a whole array at once, or a part of it element by element.
+func (s *state) fill(op ir.FillOp) ([]cir.Stmt, error) {
+	if n, ok := op.Dst.Layout.IntSize(); ok && n == op.Dst.Storage.Count && op.Dst.Elem == op.Dst.Storage.Elem {
+		return []cir.Stmt{cir.Fill{Pos: op.Pos, Reg: s.regs[op.Dst.Storage], Value: op.Value}}, nil
+	}
+	return s.nest(op.Pos, extents(op.Dst, 1), func(x []sym.Expr) ([]cir.Stmt, error) {
+		ref, err := s.reg(op.Dst, x, 1)
+		return []cir.Stmt{cir.SetReg{Pos: op.Pos, Dst: ref, Value: lit(op.Dst, op.Value)}}, err
+	})
+}
+
+func lit(t *ir.Tensor, v float64) cir.Value { return cir.Lit{Elem: t.Elem, V: v} }
+
+// mapValues computes one element after the other.
+func (s *state) mapValues(op ir.MapOp) ([]cir.Stmt, error) {
+	return s.nest(op.Pos, extents(op.Dst, 1), func(x []sym.Expr) ([]cir.Stmt, error) {
+		var srcs []cir.Value
+		for _, t := range op.Srcs {
+			v, err := s.read(t, x)
+			if err != nil {
+				return nil, err
+			}
+			srcs = append(srcs, v)
+		}
+		if op.Dst.Storage.Space == ir.Register {
+			ref, err := s.reg(op.Dst, x, 1)
+			return []cir.Stmt{cir.SetReg{Pos: op.Pos, Dst: ref, Value: op.F(cir.RegElem{Ref: ref}, srcs)}}, err
+		}
+		a, err := s.addr(op.Dst, x)
+		if err != nil {
+			return nil, err
+		}
+		t, err := s.tail(op.Dst, x, 1)
+		value := op.F(cir.MemElem{Addr: a}, srcs) // only evaluated where the predicate holds
+		return []cir.Stmt{cir.StoreValue{Pos: op.Pos, Dst: a, Value: value, Pred: t.all}}, err
+	})
+}
+
+// read is one element of a view; beyond the extents of a global tensor it is zero.
+func (s *state) read(t *ir.Tensor, x []sym.Expr) (cir.Value, error) {
+	if t.Storage.Space == ir.Register {
+		ref, err := s.reg(t, x, 1)
+		return cir.RegElem{Ref: ref}, err
+	}
+	a, err := s.addr(t, x)
+	if err != nil {
+		return nil, err
+	}
+	edge, err := s.tail(t, x, 1)
+	if err != nil || edge.all == nil {
+		return cir.MemElem{Addr: a}, err
+	}
+	return cir.Select{Cond: edge.all, X: cir.MemElem{Addr: a}, Y: lit(t, 0)}, nil
+}

@@ -1,0 +1,192 @@
+// Package lower turns tile IR into C IR: layouts become integers, views become addresses, copies and gemms become
+// loops over instructions. Nothing of a layout is left afterwards.
+package lower
+
+import (
+	"fmt"
+
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// Pass is one step of the lowering.
+type Pass struct {
+	Name  string
+	After string // the pass that must have run, and why is in Why
+	Why   string
+	run   func(*state) error
+}
+
+// Passes lists the steps in the order in which they run.
+func Passes() []Pass {
+	return []Pass{
+		{Name: "place", Why: "gives every storage its array, and shared arrays their offsets", run: place},
+		{Name: "expand", After: "place", Why: "addresses need the arrays", run: expand},
+		{Name: "finish", After: "expand", Why: "the alignment of arguments is what the expanded accesses rely on", run: finish},
+	}
+}
+
+// state is a kernel on its way down.
+type state struct {
+	in   *ir.Kernel
+	out  *cir.Kernel
+	mems map[*ir.Storage]*cir.Mem
+	regs map[*ir.Storage]*cir.Reg
+	lets []cir.Stmt          // invariants, declared at the top
+	seen map[string]sym.Expr // their symbols, by the key of the expression
+	used map[string]bool     // names in the emitted code
+	open map[string]bool     // loop names in use where code is being emitted
+	ops  map[string]*cir.Op  // intrinsics by name
+}
+
+// Lower runs the passes over a kernel whose Err is nil. An error is our own mistake.
+func Lower(k *ir.Kernel) (*cir.Kernel, error) {
+	s := &state{in: k, mems: map[*ir.Storage]*cir.Mem{}, regs: map[*ir.Storage]*cir.Reg{}, seen: map[string]sym.Expr{},
+		used: map[string]bool{}, open: map[string]bool{}, ops: map[string]*cir.Op{}}
+	s.out = &cir.Kernel{Name: k.Name, Doc: k.Doc, Params: k.Params, Threads: k.Threads, MinBlocks: k.MinBlocks,
+		Grid: k.Grid, Requires: k.Requires, Arch: 80}
+	for _, p := range Passes() {
+		if err := p.run(s); err != nil {
+			return nil, fmt.Errorf("internal error: %s: pass %s: %w", k.Name, p.Name, err)
+		}
+	}
+	if err := cir.Verify(s.out); err != nil {
+		return nil, fmt.Errorf("internal error: %s: %w", k.Name, err)
+	}
+	return s.out, nil
+}
+
+// swizzled arrays start where their swizzle's pattern does, so that a row's address bits are its offset's.
+const swizzledAlign = 1024
+
+// place makes the arrays that storages live in.
+func place(s *state) error {
+	for _, p := range s.in.Params {
+		s.used[p.Name] = true
+	}
+	offset := 0
+	for _, st := range s.in.Storages {
+		s.used[st.Name] = true
+		if st.Space == ir.Register {
+			s.regs[st] = &cir.Reg{Name: st.Name, Elem: st.Elem, Count: int(roundUp(st.Count, int64(max(1, 32/st.Elem.Bits()))))}
+			continue
+		}
+		align := max(st.Align, 16)
+		if st.Count*int64(st.Elem.Bits()/8) >= swizzledAlign {
+			align = swizzledAlign
+		}
+		offset = int(roundUp(int64(offset), int64(align)))
+		m := &cir.Mem{Name: st.Name, Space: cir.Shared, Elem: st.Elem, Count: sym.Int(st.Count), Align: align, Offset: offset}
+		s.mems[st] = m
+		s.out.Shared = append(s.out.Shared, m)
+		offset += int(st.Count) * st.Elem.Bits() / 8
+	}
+	s.out.SmemBytes = int(roundUp(int64(offset), 16))
+	return nil
+}
+
+func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
+
+// mem is the array of a global or shared storage.
+func (s *state) mem(st *ir.Storage) *cir.Mem {
+	if st.Param != nil {
+		return st.Param.Mem
+	}
+	return s.mems[st]
+}
+
+// expand lowers every operation.
+func expand(s *state) error {
+	body, err := s.ops2stmts(s.in.Body)
+	if err != nil {
+		return err
+	}
+	var regs []cir.Stmt
+	for _, st := range s.in.Storages {
+		if st.Space == ir.Register {
+			regs = append(regs, cir.DeclReg{Reg: s.regs[st]})
+		}
+	}
+	s.out.Body = append(append(s.lets, regs...), body...)
+	return nil
+}
+
+func (s *state) ops2stmts(ops []ir.Op) ([]cir.Stmt, error) {
+	var out []cir.Stmt
+	for _, op := range ops {
+		stmts, err := s.lowerOp(op)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", op.Position().File, op.Position().Line, err)
+		}
+		out = append(out, stmts...)
+	}
+	return out, nil
+}
+
+func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
+	switch op := op.(type) {
+	case ir.StmtOp:
+		return []cir.Stmt{op.Stmt}, nil
+	case ir.LoopOp:
+		s.open[op.Sym.Name] = true
+		body, err := s.ops2stmts(op.Body)
+		delete(s.open, op.Sym.Name)
+		return []cir.Stmt{cir.For{Pos: op.Pos, Sym: op.Sym, Lo: op.Lo, Hi: op.Hi, Unroll: op.Unroll, Body: body}}, err
+	case ir.IfOp:
+		then, err := s.ops2stmts(op.Then)
+		if err != nil {
+			return nil, err
+		}
+		otherwise, err := s.ops2stmts(op.Else)
+		return []cir.Stmt{cir.If{Pos: op.Pos, Cond: op.Cond, Then: then, Else: otherwise}}, err
+	case ir.FillOp:
+		return s.fill(op)
+	case ir.CopyOp:
+		return s.copy(op)
+	case ir.GemmOp:
+		return s.gemm(op)
+	case ir.MapOp:
+		return s.mapValues(op)
+	}
+	return nil, fmt.Errorf("no lowering for %T", op)
+}
+
+// sharedLimits are the most bytes of shared memory that a block can have, by architecture, least capable first.
+var sharedLimits = []struct{ arch, bytes int }{{80, 163 << 10}, {90, 227 << 10}}
+
+// SharedArch is the first architecture on which a block can have so many bytes of shared memory.
+func SharedArch(bytes int) (arch int, ok bool) {
+	for _, l := range sharedLimits {
+		if bytes <= l.bytes {
+			return l.arch, true
+		}
+	}
+	return 0, false
+}
+
+// finish fills in what the launcher must know.
+func finish(s *state) error {
+	for _, st := range s.in.Storages {
+		if st.Space == ir.Global {
+			return fmt.Errorf("global storage %s among the kernel's own", st.Name)
+		}
+	}
+	if arch, ok := SharedArch(s.out.SmemBytes); ok {
+		s.out.Arch = max(s.out.Arch, arch)
+	}
+	cir.Walk(s.out.Body, func(st cir.Stmt) {
+		switch st := st.(type) {
+		case cir.Load:
+			needAlign(st.Src, st.Dst.Bits()/8)
+		case cir.Store:
+			needAlign(st.Dst, st.Src.Bits()/8)
+		case cir.CpAsyncStmt:
+			needAlign(st.Src, st.Op.Bytes)
+			needAlign(st.Dst, st.Op.Bytes)
+		}
+	})
+	return nil
+}
+
+func needAlign(a cir.Addr, bytes int) { a.Mem.Align = max(a.Mem.Align, bytes) }
