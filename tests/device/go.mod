@@ -2,6 +2,17 @@ module github.com/gocute/gocute/tests/device
 
 go 1.26.0
 
-require github.com/gocute/gocute v0.0.0
+require (
+	github.com/gocute/gocute v0.0.0
+	github.com/stretchr/testify v1.12.1
+)
+
+require (
+	github.com/ebitengine/purego v0.11.3 // indirect
+	github.com/gofrs/flock v0.13.2 // indirect
+	github.com/x448/float16 v0.8.4 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
 
 replace github.com/gocute/gocute => ../..

@@ -1,0 +1,167 @@
+// Command bench times the library's GEMM beside cuBLAS on the GPU of this machine, interleaved in one run.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gocute/gocute/cuda"
+	"github.com/gocute/gocute/cuda/cublas"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/out/gemm_f16"
+	"github.com/gocute/gocute/tests/device"
+)
+
+func main() {
+	sizes := flag.String("sizes", "1024,2048,4096,8192", "cubes to time")
+	rounds := flag.Int("rounds", 15, "timed launches of each candidate and size")
+	flag.Parse()
+	if err := run(*sizes, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// candidate is one implementation of C = A*B on given buffers.
+type candidate struct {
+	name   string
+	launch func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error
+}
+
+func run(sizes string, rounds int) error {
+	dev, err := cuda.Open(0)
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	ours, err := gemm_f16.Load(dev)
+	if err != nil {
+		return err
+	}
+	list := []candidate{{"gocute", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
+		return ours.Launch(nil, &gemm_f16.Args{M: n, N: n, K: n, A: a, B: b, C: c, Alpha: 1})
+	}}}
+	if blas, err := cublas.Create(dev); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: without cuBLAS:", err)
+	} else {
+		list = append(list, candidate{"cuBLAS", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
+			return cublas.Gemm(blas, n, n, n, 1, a, b, 0, c)
+		}})
+	}
+	ref, err := device.NewReference(context.Background(), dev)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s, f16 in, f32 out, medians of %d launches, TFLOP/s\n%-8s %-7s", dev.Info().Name, rounds, "data", "size")
+	for _, c := range list {
+		fmt.Printf(" %12s", c.name)
+	}
+	fmt.Println()
+	for _, data := range []string{"zeros", "random"} {
+		for _, s := range strings.Split(sizes, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(s))
+			if err != nil {
+				return err
+			}
+			times, err := measure(dev, ref, list, n, rounds, data == "random")
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%-8s %-7d", data, n)
+			for _, t := range times {
+				fmt.Printf(" %12.1f", 2*float64(n)*float64(n)*float64(n)/t.Seconds()/1e12)
+			}
+			fmt.Println()
+		}
+	}
+	return nil
+}
+
+// measure returns each candidate's median time. The candidates take turns, and the buffers rotate so that one
+// round's data is not in the cache in the next.
+func measure(dev *cuda.Device, ref *device.Reference, list []candidate, n, rounds int, random bool) ([]time.Duration, error) {
+	const cacheBytes = 256 << 20 // several times the largest L2
+	sets := max(1, min(8, cacheBytes/(4*n*n)))
+	var as, bs []*cuda.Buffer[elem.F16]
+	var cs []*cuda.Buffer[elem.F32]
+	for i := range sets {
+		a, err := cuda.Alloc[elem.F16](dev, n*n)
+		if err != nil {
+			return nil, err
+		}
+		b, err := cuda.Alloc[elem.F16](dev, n*n)
+		if err != nil {
+			return nil, err
+		}
+		c, err := cuda.Alloc[elem.F32](dev, n*n)
+		if err != nil {
+			return nil, err
+		}
+		defer a.Free()
+		defer b.Free()
+		defer c.Free()
+		as, bs, cs = append(as, a), append(bs, b), append(cs, c)
+		if !random {
+			if err := a.Zero(); err != nil {
+				return nil, err
+			}
+			if err := b.Zero(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := device.Fill(ref, a, 2*i); err != nil {
+			return nil, err
+		}
+		if err := device.Fill(ref, b, 2*i+1); err != nil {
+			return nil, err
+		}
+	}
+	start, err := dev.NewEvent()
+	if err != nil {
+		return nil, err
+	}
+	defer start.Close()
+	stop, err := dev.NewEvent()
+	if err != nil {
+		return nil, err
+	}
+	defer stop.Close()
+	times := make([][]time.Duration, len(list))
+	for round := range rounds + 2 { // the first two warm up
+		for i, c := range list {
+			s := (round*len(list) + i) % sets
+			if err := start.Record(nil); err != nil {
+				return nil, err
+			}
+			if err := c.launch(n, as[s], bs[s], cs[s]); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.name, err)
+			}
+			if err := stop.Record(nil); err != nil {
+				return nil, err
+			}
+			if err := stop.Synchronize(); err != nil {
+				return nil, err
+			}
+			d, err := stop.Since(start)
+			if err != nil {
+				return nil, err
+			}
+			if round >= 2 {
+				times[i] = append(times[i], d)
+			}
+		}
+	}
+	medians := make([]time.Duration, len(list))
+	for i, t := range times {
+		slices.Sort(t)
+		medians[i] = t[len(t)/2]
+	}
+	return medians, nil
+}

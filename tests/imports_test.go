@@ -1,0 +1,101 @@
+// Package tests holds the tests of the whole: laws against golden values, the import table, stale output.
+package tests
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/gocute/gocute/"
+
+// importTable says which of our packages each may import outside its tests: the pipeline goes one way, and no layout
+// passes the C IR. Longer prefixes win.
+var importTable = map[string][]string{
+	"algebra/sym":   {},
+	"algebra":       {"algebra/sym"},
+	"elem":          {},
+	"atoms":         {"algebra", "elem"},
+	"gen/cir":       {"algebra/sym", "elem"},
+	"dsl/ir":        {"algebra", "algebra/sym", "elem", "atoms", "gen/cir"},
+	"dsl":           {"algebra", "algebra/sym", "elem", "atoms", "gen/cir", "dsl/ir"},
+	"gen/lower":     {"algebra", "algebra/sym", "elem", "atoms", "gen/cir", "dsl/ir"},
+	"templates":     {},
+	"gen/cuda":      {"algebra/sym", "elem", "gen/cir", "templates"},
+	"gen/golaunch":  {"algebra/sym", "elem", "gen/cir", "templates"},
+	"gen":           {"dsl", "gen/cir", "gen/lower", "gen/cuda", "gen/golaunch"},
+	"emu":           {"algebra/sym", "elem", "gen/cir"},
+	"build":         {},
+	"cuda/internal": {},
+	"cuda":          {"elem", "cuda/internal"},
+	"cuda/launch":   {"cuda", "elem", "build"},
+	"cuda/cublas":   {"cuda", "cuda/internal", "elem"},
+	"check":         {"dsl", "algebra", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "emu", "build", "cuda", "cuda/launch"},
+	"kernels":       {"dsl", "atoms", "algebra", "elem"},
+	"cmd":           {"*"},
+	"out":           {"cuda", "cuda/launch", "elem"},
+	"tests":         {"*"},
+	"examples":      {"dsl", "atoms", "algebra", "elem"},
+}
+
+// rule finds the table's entry for a package.
+func rule(pkg string) (string, []string) {
+	best := ""
+	for p := range importTable {
+		if (pkg == p || strings.HasPrefix(pkg, p+"/")) && len(p) > len(best) {
+			best = p
+		}
+	}
+	return best, importTable[best]
+}
+
+func TestImportTable(t *testing.T) {
+	root := ".."
+	seen := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != root || d.Name() == "testdata" || d.Name() == "bundle") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(rel)
+		name, allowed := rule(pkg)
+		require.NotEmpty(t, name, "%s is not in the import table", pkg)
+		seen[name] = true
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, imp := range f.Imports {
+			p, _ := strconv.Unquote(imp.Path.Value)
+			ours, ok := strings.CutPrefix(p, module)
+			if !ok || slices.Contains(allowed, "*") {
+				continue
+			}
+			target, _ := rule(ours)
+			if target != name && !slices.Contains(allowed, target) {
+				t.Errorf("%s imports %s, which the table does not allow for %s", path, p, name)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	for p := range importTable {
+		require.True(t, seen[p], "the table names %s, which has no Go files", p)
+	}
+}
