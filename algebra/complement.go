@@ -1,0 +1,222 @@
+package algebra
+
+import (
+	"slices"
+
+	"github.com/gocute/gocute/algebra/sym"
+)
+
+// Complement is the ordered list of translations with which l fills [0, cotarget): l's offsets plus those
+// of the result are disjoint and cover every offset below cotarget. It may cover a little more.
+func Complement(l Layout, cotarget Shape) (Layout, error) {
+	if e := bad(l, extents(cotarget)); e != nil {
+		return Layout{}, e.in("complement", l, cotarget)
+	}
+	r, e := complementExact(l, cotarget)
+	return r, e.in("complement", l, cotarget)
+}
+
+// ComplementSelf is the complement up to the cosize of l without its stride-0 modes.
+func ComplementSelf(l Layout) (Layout, error) {
+	if e := bad(l); e != nil {
+		return Layout{}, e.in("complement", l)
+	}
+	n, e := cosize(filter(l.Plain()))
+	if e != nil {
+		return Layout{}, e.in("complement", l)
+	}
+	r, e := complementExact(l, Shape{n: leafOf(n)})
+	return r, e.in("complement", l)
+}
+
+// complemented is what CuTe's rule makes of a layout, and what is known about it.
+type complemented struct {
+	r     Layout
+	whole bool // every gap between strides is a whole number of blocks: nothing below the cotarget is left out
+	fills bool // and the cotarget is reached exactly
+	open  bool // the last mode of r is what is left of the cotarget, so r may be continued past its end
+}
+
+// translations is CuTe's complement of the filtered layout: the gaps between its sorted strides, then what
+// is left of the cotarget. The strides must be positive constants unless there is only one.
+func translations(l Layout, cotarget sym.Expr) (c complemented, _ *Error) {
+	f := filter(l)
+	ms := flatModes(f.shape, f.stride)
+	if len(ms) == 1 && ms[0].d.Coef.Is(0) {
+		return complemented{Compact(Shape{n: leafOf(cotarget)}), true, true, true}, nil
+	}
+	ms, e := sortByStride(ms)
+	if e != nil {
+		return c, e
+	}
+	out := make([]mode, 0, len(ms)+1)
+	cur := sym.Int(1)
+	c.whole = true
+	for _, m := range ms {
+		if !m.d.IsPlain() {
+			return c, failf("the stride %s has a basis", m.d)
+		}
+		n, exact := m.d.Coef, true
+		if !cur.Is(1) {
+			n, exact = gap(m.d.Coef, cur)
+		}
+		if lo, _ := n.Range(); lo < 1 {
+			return c, failf("stride %s lies within the %s offsets below it: the layout is not injective", m.d, cur)
+		}
+		c.whole = c.whole && exact
+		out = append(out, mode{n, Step{Coef: cur}})
+		cur = m.d.Coef.Mul(m.s)
+	}
+	rest, exact := divides(cur, cotarget)
+	if !exact {
+		rest = cotarget.CeilDiv(cur)
+	}
+	c.fills = c.whole && exact
+	c.open = !rest.Is(1)
+	if c.open {
+		out = append(out, mode{rest, Step{Coef: cur}})
+	}
+	c.r = layoutOf(mergeModes(out, false))
+	if n, ok := c.r.IntSize(); ok && n == 1 {
+		c.r = unit
+	}
+	return c, nil
+}
+
+// gap is how many blocks of b fit below stride d, and whether they fill it.
+func gap(d, b sym.Expr) (sym.Expr, bool) {
+	x, ok1 := d.IsConst()
+	y, ok2 := b.IsConst()
+	if ok1 && ok2 {
+		return sym.Int(x / y), x%y == 0
+	}
+	if q, ok := divides(b, d); ok {
+		return q, true
+	}
+	return d.FloorDiv(b), false
+}
+
+// sortByStride orders modes by their constant strides, as CuTe takes the least first; a single mode may be
+// symbolic.
+func sortByStride(ms []mode) ([]mode, *Error) {
+	if len(ms) < 2 {
+		return ms, nil
+	}
+	out := append([]mode(nil), ms...)
+	for i := range out {
+		n, ok := out[i].d.IsConst()
+		if !ok {
+			return nil, failf("stride %s is symbolic; only a single mode may be", out[i].d)
+		}
+		at := i
+		for at > 0 {
+			if p, _ := out[at-1].d.IsConst(); p <= n {
+				break
+			}
+			out[at-1], out[at] = out[at], out[at-1]
+			at--
+		}
+	}
+	return out, nil
+}
+
+// complementExact adds to CuTe's rule that no offset below the cotarget is left out. Where the rule does not
+// hold, because of gaps or because l repeats offsets, [0, cotarget) has to be filled exactly.
+func complementExact(l Layout, cotarget Shape) (Layout, *Error) {
+	c, e := translations(l.Plain(), productOf(cotarget.n))
+	if e == nil && c.whole && l.sw.B == 0 {
+		return c.r, nil
+	}
+	fl, ok1 := intFn(l)
+	n, ok2 := cotarget.IntSize()
+	if ok1 && ok2 && e == nil && c.whole && fills(fl, c.r, n) { // a swizzle may or may not keep it right
+		return c.r, nil
+	}
+	if !ok1 || !ok2 {
+		if e == nil {
+			e = failf("the gaps between the strides of %s are not proved to be filled", l)
+		}
+		return Layout{}, e
+	}
+	fit, fe := tile(fl, n)
+	if fe == nil {
+		return fit, nil
+	}
+	return Layout{}, fe
+}
+
+// fills reports whether l moved by the offsets of r reaches every offset of [0, n), and none twice.
+func fills(l *fn, r Layout, n int64) bool {
+	fr, ok := intFn(r)
+	if !ok || l.n*fr.n > EvalLimit {
+		return false
+	}
+	all := make([]int64, 0, l.n*fr.n)
+	image := make([]int64, l.n)
+	for i := range image {
+		image[i] = l.at(int64(i))
+	}
+	slices.Sort(image)
+	for j := range fr.n {
+		for _, v := range slices.Compact(slices.Clone(image)) {
+			all = append(all, v+fr.at(j))
+		}
+	}
+	slices.Sort(all)
+	for i, v := range all {
+		if int64(i) < n && v != int64(i) || i > 0 && v == all[i-1] {
+			return false
+		}
+	}
+	return int64(len(all)) >= n
+}
+
+// tile finds the translations by force: the least offset that is still free can only be reached by moving
+// l's least offset there, so the list is unique.
+func tile(l *fn, n int64) (Layout, *Error) {
+	if l.n > EvalLimit || n > EvalLimit {
+		return Layout{}, failf("%d offsets are too many to fill one by one (limit %d)", max(l.n, n), EvalLimit)
+	}
+	image := make([]int64, l.n)
+	for i := range l.n {
+		if image[i] = l.at(i); image[i] < 0 {
+			return Layout{}, failf("offset %d is negative", image[i]).at(i, image[i], "an offset of at least 0")
+		}
+	}
+	slices.Sort(image)
+	image = slices.Compact(image)
+	if image[len(image)-1] >= n {
+		return Layout{}, failf("offset %d lies outside [0,%d)", image[len(image)-1], n)
+	}
+	var list []int64
+	taken := make([]bool, n)
+	for free := range n {
+		if taken[free] {
+			continue
+		}
+		for _, v := range image {
+			if free+v >= n {
+				return Layout{}, failf("offset %d of [0,%d) is never reached: moving the layout there leads past the end", free, n)
+			}
+			if taken[free+v] {
+				return Layout{}, failf("offset %d of [0,%d) is never reached: moving the layout there reaches offset %d twice", free, n, free+v)
+			}
+			taken[free+v] = true
+		}
+		list = append(list, free)
+	}
+	if len(list) == 0 {
+		return unit, nil
+	}
+	ext, vec, ok := fit(list, 1)
+	if !ok {
+		return Layout{}, failf("the translations %v that fill [0,%d) are those of no layout", head(list), n)
+	}
+	ms := make([]mode, len(ext))
+	for i := range ext {
+		ms[i] = mode{sym.Int(ext[i]), Step{Coef: sym.Int(vec[i][0])}}
+	}
+	return layoutOf(ms), nil
+}
+
+func head(xs []int64) []int64 { return xs[:min(len(xs), 8)] }

@@ -1,0 +1,234 @@
+package algebra
+
+import "github.com/gocute/gocute/algebra/sym"
+
+// Cover is a layout that covers another, rounding up: coordinates of Layout at or past Extent, mode by mode,
+// have no element.
+type Cover struct {
+	Layout
+	Extent Shape // the shape of what is covered
+}
+
+// parts are the tiles and the rests that a tiler makes of a layout, each following the tiler's profile.
+type parts struct {
+	tile, rest Layout
+	sub        []parts // of a tuple
+	extra      []Layout
+	whole      bool   // an Underscore: tile is the mode, rest is 1:0
+	mode       Layout // the mode that an Underscore leaves alone
+}
+
+// splitBy applies one to each leaf of the tiler and the mode of l it stands at.
+func splitBy(l Layout, t Tiler, one func(Layout, Layout) (tile, rest Layout, _ *Error)) (parts, *Error) {
+	switch {
+	case t.free:
+		return parts{tile: l, rest: unit, whole: true, mode: l}, nil
+	case t.sub == nil:
+		if t.layout.sw.B != 0 {
+			return parts{}, failf("the tiler %s is swizzled", t.layout)
+		}
+		tile, rest, e := one(l, t.layout)
+		return parts{tile: tile, rest: rest}, e
+	}
+	if len(t.sub) > l.shape.rank() {
+		return parts{}, failf("the tiler has %d modes, the layout only %d", len(t.sub), l.shape.rank())
+	}
+	ls := layoutModes(l)
+	p := parts{sub: make([]parts, len(t.sub)), extra: ls[len(t.sub):]}
+	tiles, rests := make([]Layout, len(t.sub)), make([]Layout, len(t.sub), len(ls))
+	for i, x := range t.sub {
+		var e *Error
+		if p.sub[i], e = splitBy(ls[i], x, one); e != nil {
+			return parts{}, e.inMode(i)
+		}
+		tiles[i], rests[i] = p.sub[i].tile, p.sub[i].rest
+	}
+	p.tile, p.rest = joinModes(tiles), joinModes(append(rests, p.extra...))
+	return p, nil
+}
+
+// logical keeps each tile beside its rest.
+func (p parts) logical() Layout {
+	switch {
+	case p.whole:
+		return p.mode
+	case p.sub == nil:
+		return joinModes([]Layout{p.tile, p.rest})
+	}
+	ls := make([]Layout, len(p.sub), len(p.sub)+len(p.extra))
+	for i, s := range p.sub {
+		ls[i] = s.logical()
+	}
+	return joinModes(append(ls, p.extra...))
+}
+
+// zipped is ((tiles),(rests)).
+func (p parts) zipped() Layout { return joinModes([]Layout{p.tile, p.rest}) }
+
+// tiled is ((tiles),rest,rest…).
+func (p parts) tiled() Layout { return joinModes(append([]Layout{p.tile}, spread(p, p.rest)...)) }
+
+// flat is (tile,tile,…,rest,rest…).
+func (p parts) flat() Layout { return joinModes(append(spread(p, p.tile), spread(p, p.rest)...)) }
+
+// spread takes a mode apart, unless it has only one mode, which keeps its nesting, or is a whole mode.
+func spread(p parts, l Layout) []Layout {
+	if l.shape.rank() == 1 || p.whole {
+		return []Layout{l}
+	}
+	return layoutModes(l)
+}
+
+// divideExact is A∘(B,B*): B* fills [0, size(A)) with B exactly.
+func divideExact(a, b Layout) (tile, rest Layout, _ *Error) {
+	n, nb := a.Size(), b.Size()
+	c, e := translations(b, n)
+	if e != nil || !c.fills || !filterZeros(b).Size().Equal(nb) {
+		if c.r, e = exactRest(b, n, nb, e); e != nil {
+			return a, b, e
+		}
+	}
+	return composePair(a, b, c.r)
+}
+
+// exactRest looks for B* among the translations that fill [0, n) one by one, and says why there is none.
+func exactRest(b Layout, n, nb sym.Expr, closed *Error) (Layout, *Error) {
+	in, ok := n.IsConst()
+	fb, static := intFn(b)
+	if !ok || !static {
+		if closed != nil {
+			return Layout{}, closed
+		}
+		return Layout{}, failf("the tile %s must divide the extent %s", b, n).hint("give the fact %s %% %s == 0, or use the Ceil form", n, nb)
+	}
+	if in%fb.n != 0 {
+		return Layout{}, failf("the tile %s has %d elements, which do not divide the %d of the layout", b, fb.n, in).hint("the Ceil form rounds up")
+	}
+	r, e := tile(fb, in)
+	if e != nil {
+		return Layout{}, failf("nothing completes the tile %s to [0,%d): %s", b, in, e.Condition)
+	}
+	if m, _ := r.IntSize(); m*fb.n != in {
+		return Layout{}, failf("the tile %s does not divide [0,%d): %d copies of its %d elements are %d", b, in, m, fb.n, m*fb.n).hint("the Ceil form rounds up")
+	}
+	return r, nil
+}
+
+func composePair(a, b, rest Layout) (tileOf, restOf Layout, _ *Error) {
+	r, e := composePlain(a, joinModes([]Layout{b, rest}))
+	if e != nil {
+		if t, r, ok := regroup(a, b, rest); ok {
+			return t, r, nil
+		}
+		return a, b, e
+	}
+	ls := layoutModes(r)
+	return ls[0], ls[1], nil
+}
+
+// regroup fits A∘(B,B*) with B* as one run of numbers: the modes that B* happens to have need not be those of
+// the rest, and where they fail others may do.
+func regroup(a, b, rest Layout) (tileOf, restOf Layout, ok bool) {
+	fa, ok1 := intFn(a)
+	fb, ok2 := intFn(b)
+	fr, ok3 := intFn(rest)
+	if !ok1 || !ok2 || !ok3 || rest.shape.isLeaf() || fb.n*fr.n > EvalLimit {
+		return a, b, false
+	}
+	tile, e := composePlain(a, b)
+	if e != nil {
+		return a, b, false
+	}
+	vals := make([]int64, fr.n)
+	for j := range vals {
+		vals[j] = fa.at(fr.at(int64(j)))
+	}
+	ext, vec, ok := fit(vals, 1)
+	if !ok {
+		return a, b, false
+	}
+	ms := make([]mode, len(ext))
+	for i := range ext {
+		ms[i] = mode{sym.Int(ext[i]), Step{Coef: sym.Int(vec[i][0])}}
+	}
+	restOf = layoutOf(ms)
+	for j := range fr.n {
+		for i := range fb.n {
+			if fa.at(fb.at(i)+fr.at(j)) != fa.at(fb.at(i))+vals[j] {
+				return a, b, false
+			}
+		}
+	}
+	return tile, restOf, true
+}
+
+// divideCeil is the same with as many copies of B as cover [0, size(A)).
+func divideCeil(a, b Layout) (tile, rest Layout, _ *Error) {
+	c, e := translations(b, a.Size())
+	if e != nil {
+		return a, b, e
+	}
+	if !c.whole {
+		return a, b, failf("copies of the tile %s leave out offsets", b)
+	}
+	return composePair(a, b, c.r)
+}
+
+func divide(op string, l Layout, t Tiler, form func(parts) Layout) (Layout, error) {
+	if e := bad(l, t); e != nil {
+		return Layout{}, e.in(op, l, t)
+	}
+	p, e := splitBy(l.Plain(), t, divideExact)
+	if e != nil {
+		return Layout{}, e.in(op, l, t)
+	}
+	return l.rewrap(form(p)), nil
+}
+
+func divideUp(op string, l Layout, t Tiler, form func(parts) Layout) (Cover, error) {
+	if e := bad(l, t); e != nil {
+		return Cover{}, e.in(op, l, t)
+	}
+	p, e := splitBy(l.Plain(), t, divideCeil)
+	if e != nil {
+		return Cover{}, e.in(op, l, t)
+	}
+	return Cover{l.rewrap(form(p)), l.Shape()}, nil
+}
+
+// LogicalDivide splits each mode that the tiler names into (tile, rest). The tile must divide it.
+func LogicalDivide(l Layout, t Tiler) (Layout, error) {
+	return divide("logical_divide", l, t, parts.logical)
+}
+
+// ZippedDivide is LogicalDivide with the tiles and the rests gathered: ((tiles),(rests)).
+func ZippedDivide(l Layout, t Tiler) (Layout, error) {
+	return divide("zipped_divide", l, t, parts.zipped)
+}
+
+// TiledDivide is LogicalDivide as ((tiles),rest,rest…).
+func TiledDivide(l Layout, t Tiler) (Layout, error) { return divide("tiled_divide", l, t, parts.tiled) }
+
+// FlatDivide is LogicalDivide as (tile,tile,…,rest,rest…).
+func FlatDivide(l Layout, t Tiler) (Layout, error) { return divide("flat_divide", l, t, parts.flat) }
+
+// LogicalDivideCeil is LogicalDivide with as many tiles as cover each mode.
+func LogicalDivideCeil(l Layout, t Tiler) (Cover, error) {
+	return divideUp("logical_divide_ceil", l, t, parts.logical)
+}
+
+// ZippedDivideCeil is ZippedDivide with as many tiles as cover each mode: (M,K):(K,1) by (128,32) is
+// ((128,32),(ceil_div(M,128),ceil_div(K,32))):((K,1),(128*K,32)), its Extent (M,K).
+func ZippedDivideCeil(l Layout, t Tiler) (Cover, error) {
+	return divideUp("zipped_divide_ceil", l, t, parts.zipped)
+}
+
+// TiledDivideCeil is TiledDivide with as many tiles as cover each mode.
+func TiledDivideCeil(l Layout, t Tiler) (Cover, error) {
+	return divideUp("tiled_divide_ceil", l, t, parts.tiled)
+}
+
+// FlatDivideCeil is FlatDivide with as many tiles as cover each mode.
+func FlatDivideCeil(l Layout, t Tiler) (Cover, error) {
+	return divideUp("flat_divide_ceil", l, t, parts.flat)
+}

@@ -1,0 +1,180 @@
+package algebra
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gocute/gocute/algebra/sym"
+)
+
+// Error says why an operation was refused: which condition failed, with its numbers, and, where values
+// were compared, the first coordinate that breaks.
+type Error struct {
+	Op        string   // the operation in CuTe's name, such as composition
+	Args      []string // its arguments as text
+	Condition string   // what does not hold, with numbers
+	HasCoord  bool     // whether Coord, Got and Want are meaningful
+	Coord     int64    // the first 1-D coordinate that breaks
+	Got, Want string   // the value there, and the value that the definition asks for
+	Hint      string   // what to do about it; may be empty
+}
+
+// Error is one line with the operation, its arguments, the condition and the numbers.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "algebra: %s(%s): %s", e.Op, strings.Join(e.Args, ", "), e.Condition)
+	if e.HasCoord {
+		fmt.Fprintf(&b, "; first at coordinate %d: got %s, want %s", e.Coord, e.Got, e.Want)
+	}
+	if e.Hint != "" {
+		b.WriteString(" (" + e.Hint + ")")
+	}
+	return b.String()
+}
+
+func failf(format string, args ...any) *Error { return &Error{Condition: fmt.Sprintf(format, args...)} }
+
+func (e *Error) hint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// at adds the first bad coordinate.
+func (e *Error) at(coord int64, got, want any) *Error {
+	e.HasCoord, e.Coord, e.Got, e.Want = true, coord, fmt.Sprint(got), fmt.Sprint(want)
+	return e
+}
+
+// in names the operation that is refused and its arguments. It returns an untyped nil for nil.
+func (e *Error) in(op string, args ...any) error {
+	if e == nil {
+		return nil
+	}
+	if e.Op != "" {
+		return e
+	}
+	out := *e
+	out.Op, out.Args = op, make([]string, len(args))
+	for i, a := range args {
+		out.Args[i] = fmt.Sprint(a)
+	}
+	return &out
+}
+
+// poisoned is anything that may carry an error from its construction.
+type poisoned interface{ Err() error }
+
+// bad is the first error that an argument carries, or that its extents make.
+func bad(args ...poisoned) *Error {
+	for _, a := range args {
+		if err := a.Err(); err != nil {
+			return asError(err)
+		}
+		switch x := a.(type) {
+		case Layout:
+			if e := inBounds(x.shape, x.stride); e != nil {
+				return e
+			}
+		case Shape:
+			if e := sizeInBounds(x.n, new(float64)); e != nil {
+				return e
+			}
+		case Tiler:
+			for _, t := range x.sub {
+				if e := bad(t); e != nil {
+					return e
+				}
+			}
+			if x.sub == nil && !x.free {
+				if e := bad(x.layout); e != nil {
+					return e
+				}
+			}
+		case extents:
+			size := 1.0
+			if e := layoutInBounds(x.n, mapNode(x.n, func(sym.Expr) Step { return Step{} }), &size, new(float64)); e != nil {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// extents are shapes whose integers are extents, at least 1, not numbers of an order or flags of a profile.
+type extents Shape
+
+// Err is the error that the shape carries.
+func (s extents) Err() error { return s.err }
+
+func asError(err error) *Error {
+	if e, ok := err.(*Error); ok {
+		return e
+	}
+	return failf("%s", err)
+}
+
+// maxOffset bounds sizes and offsets, so that products of two of them are noticed before they wrap.
+const maxOffset = 1 << 48
+
+// inBounds refuses extents below 1 and layouts whose size or offsets are too large to compute with.
+func inBounds(s node[sym.Expr], d node[Step]) *Error {
+	size, reach := 1.0, 0.0
+	return layoutInBounds(s, d, &size, &reach)
+}
+
+func layoutInBounds(s node[sym.Expr], d node[Step], size, reach *float64) *Error {
+	if !s.isLeaf() {
+		for i := range s.sub {
+			if e := layoutInBounds(s.sub[i], d.sub[i], size, reach); e != nil {
+				return e
+			}
+		}
+		return nil
+	}
+	n, ok := s.v.IsConst()
+	if !ok {
+		return nil
+	}
+	if n < 1 {
+		return failf("the extent %d must be at least 1", n)
+	}
+	*size *= float64(n)
+	if step, ok := d.v.Coef.IsConst(); ok {
+		*reach += math.Abs(float64(n) * float64(step))
+	}
+	if *size > maxOffset || *reach > maxOffset {
+		return failf("%d:%s makes it larger than 2^48 elements or offsets", n, d.v)
+	}
+	return nil
+}
+
+func sizeInBounds(s node[sym.Expr], size *float64) *Error {
+	if !s.isLeaf() {
+		for i := range s.sub {
+			if e := sizeInBounds(s.sub[i], size); e != nil {
+				return e
+			}
+		}
+		return nil
+	}
+	if n, ok := s.v.IsConst(); ok {
+		*size = max(*size, 1) * math.Abs(float64(n))
+		if *size > maxOffset {
+			return failf("it is larger than 2^48")
+		}
+	}
+	return nil
+}
+
+// scaled is d*n, unless that is too large to compute with.
+func scaled(d Step, n int64) (Step, *Error) {
+	if c, ok := d.Coef.IsConst(); ok && math.Abs(float64(c)*float64(n)) > 1<<61 {
+		return d, failf("the stride %s*%d is too large", d, n)
+	}
+	return d.Times(sym.Int(n)), nil
+}
+
+func argError(what string, x any) error {
+	return &Error{Op: what, Args: []string{fmt.Sprint(x)}, Condition: fmt.Sprintf("a %T cannot stand here", x)}
+}

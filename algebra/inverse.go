@@ -1,0 +1,223 @@
+package algebra
+
+import "github.com/gocute/gocute/algebra/sym"
+
+// sortExchange orders indices of modes by their constant strides with CuTe's exchange sort, which fixes
+// which of several equal strides comes first.
+func sortExchange(idx []int, key func(int) int64) {
+	for i := range idx {
+		for j := i + 1; j < len(idx); j++ {
+			if key(idx[j]) < key(idx[i]) {
+				idx[i], idx[j] = idx[j], idx[i]
+			}
+		}
+	}
+}
+
+// prefixProducts are the strides of the compact layout of the modes.
+func prefixProducts(ms []mode) []sym.Expr {
+	out := make([]sym.Expr, len(ms))
+	cur := sym.Int(1)
+	for i, m := range ms {
+		out[i] = cur
+		cur = cur.Mul(m.s)
+	}
+	return out
+}
+
+func constStrides(ms []mode) []int {
+	var idx []int
+	for i, m := range ms {
+		if _, ok := m.d.IsConst(); ok {
+			idx = append(idx, i)
+		}
+	}
+	sortExchange(idx, func(i int) int64 { n, _ := ms[i].d.IsConst(); return n })
+	return idx
+}
+
+// RightInverse is R with l(R(i)) = i for all i < size(R): it follows the strides that continue each other
+// from 1 on. Modes with symbolic or basis strides take part only if they continue exactly.
+func RightInverse(l Layout) (Layout, error) {
+	if e := bad(l); e != nil {
+		return Layout{}, e.in("right_inverse", l)
+	}
+	r, e := inverseThrough(l, rightInverse, false)
+	return r, e.in("right_inverse", l)
+}
+
+func rightInverse(l Layout) (Layout, *Error) {
+	c := coalesce(l)
+	ms := flatModes(c.shape, c.stride)
+	pre := prefixProducts(ms)
+	order := constStrides(ms)
+	for i, m := range ms { // symbolic strides come last
+		if _, ok := m.d.IsConst(); !ok && m.d.IsPlain() {
+			order = append(order, i)
+		}
+	}
+	out := []mode{{sym.Int(1), Step{}}}
+	cur := sym.Int(1)
+	for changed := true; changed; {
+		changed = false
+		for k, i := range order {
+			if i < 0 || !ms[i].d.Coef.Equal(cur) {
+				continue
+			}
+			out = append(out, mode{ms[i].s, Step{Coef: pre[i]}})
+			cur = ms[i].s.Mul(cur)
+			order[k], changed = -1, true
+		}
+	}
+	return coalesce(layoutOf(out)), nil
+}
+
+// LeftInverse is L with L(l(i)) = i if l is injective; otherwise l(L(l(i))) = l(i).
+func LeftInverse(l Layout) (Layout, error) {
+	if e := bad(l); e != nil {
+		return Layout{}, e.in("left_inverse", l)
+	}
+	r, e := inverseThrough(l, leftInverse, true)
+	return r, e.in("left_inverse", l)
+}
+
+func leftInverse(l Layout) (Layout, *Error) {
+	r, proved, closed := leftClosed(l)
+	if closed == nil && proved {
+		return r, nil
+	}
+	fl, ok := intFn(l)
+	if !ok {
+		if closed == nil {
+			closed = failf("the strides overlap")
+		}
+		return Layout{}, closed
+	}
+	if fl.n > EvalLimit {
+		return Layout{}, failf("%d coordinates are too many to verify (limit %d)", fl.n, EvalLimit)
+	}
+	var first *Error
+	if closed == nil {
+		if first = checkLeft(fl, r); first == nil {
+			return r, nil
+		}
+	}
+	if r, ok := searchLeft(fl, coalesce(l)); ok {
+		return r, nil
+	}
+	if first == nil {
+		first = closed
+	}
+	return Layout{}, first.hint("no layout was found that inverts it")
+}
+
+// leftClosed is CuTe's rule: the sorted strides are the digit boundaries of the offset. proved tells that
+// the modes do not overlap, so that every offset has the digits that made it.
+func leftClosed(l Layout) (r Layout, proved bool, _ *Error) {
+	c := coalesce(l)
+	ms := flatModes(c.shape, c.stride)
+	pre := prefixProducts(ms)
+	order := constStrides(ms)
+	if len(order) < len(ms) {
+		return Layout{}, false, failf("every stride of %s must be a constant", c)
+	}
+	var out []mode
+	size, prev := int64(1), sym.Int(1)
+	ds := []sym.Expr{{}}
+	proved = true
+	for k, i := range order {
+		d, _ := ms[i].d.IsConst()
+		if d == 0 {
+			if k == len(order)-1 {
+				out = append(out, mode{s: ms[i].s})
+			}
+			continue
+		}
+		if d%size != 0 {
+			return Layout{}, false, failf("stride %d is not a multiple of %d, which the strides below it make", d, size)
+		}
+		if lo, _ := ms[i].d.Coef.Sub(prev).Range(); d < 0 || len(out) > 0 && lo < 0 {
+			proved = false
+		}
+		out = append(out, mode{s: sym.Int(d / size)})
+		ds = append(ds, pre[i])
+		prev = ms[i].d.Coef.Mul(ms[i].s)
+		size = d
+	}
+	lastMode := ms[order[len(order)-1]]
+	if d, _ := lastMode.d.IsConst(); d != 0 {
+		out = append(out, mode{s: lastMode.s})
+	}
+	for i := range out {
+		out[i].d = Step{Coef: ds[i]}.norm()
+	}
+	return coalesce(layoutOf(out)), proved, nil
+}
+
+// checkLeft verifies the definition of a left inverse at every coordinate.
+func checkLeft(f *fn, r Layout) *Error {
+	fr := &fn{sw: r.sw, n: 1}
+	intLeaves(r.shape, r.stride, fr) // r is static; negative strides of l make negative extents
+	fr.off, _ = r.off.IsConst()
+	for i := range f.n {
+		v := f.at(i)
+		if j := fr.at(v); j != i && (j < 0 || f.at(j) != v) {
+			return failf("L(A(%d)) = L(%d) = %d leads elsewhere", i, v, j).at(i, j, i)
+		}
+	}
+	return nil
+}
+
+// Nullspace lists the coordinates that stride-0 modes send to 0.
+func Nullspace(l Layout) (Layout, error) {
+	if e := bad(l); e != nil {
+		return Layout{}, e.in("nullspace", l)
+	}
+	if l.sw.B != 0 {
+		return unit, nil
+	}
+	ms := flatModes(l.shape, l.stride)
+	c := flatModes(l.shape, Compact(l.Shape()).stride)
+	var out []mode
+	for i, m := range ms {
+		if m.d.Coef.Is(0) {
+			out = append(out, c[i])
+		}
+	}
+	return layoutOf(out), nil
+}
+
+// inverseThrough inverts the layout inside a swizzle, which is its own inverse and moves to the right:
+// (Sw∘A)^-1 = A^-1∘Sw, which is a swizzle around A^-1 again. The result is verified.
+func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Layout, *Error) {
+	in, e := inv(l.Plain())
+	if e != nil || l.sw.B == 0 {
+		return in, e
+	}
+	if !l.off.Is(0) {
+		return Layout{}, failf("the offset %s inside the swizzle must be 0", l.off)
+	}
+	f, ok := intFn(in)
+	fl, ok2 := intFn(l)
+	if !ok || !ok2 {
+		return Layout{}, failf("the inverse of a swizzled layout must be static")
+	}
+	w, e := swizzleOf(f.at(l.sw.from()), f.at(l.sw.to()))
+	if e != nil {
+		return Layout{}, e
+	}
+	r := in.WithSwizzle(w, sym.Expr{})
+	fr, ok := intFn(r)
+	if !ok || fr.n > EvalLimit || fl.n > EvalLimit {
+		return Layout{}, failf("%s is too large to verify (limit %d)", l, EvalLimit)
+	}
+	if left {
+		e = checkLeft(fl, r)
+	} else {
+		e = sameValues(fr.n, func(i int64) int64 { return fl.at(fr.at(i)) }, func(i int64) int64 { return i })
+	}
+	if e != nil {
+		return Layout{}, e
+	}
+	return r, nil
+}

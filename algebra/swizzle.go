@@ -1,0 +1,100 @@
+package algebra
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/gocute/gocute/algebra/sym"
+)
+
+// Swizzle exchanges B bits: bits [M, M+B) of an offset are xored with bits [M+S, M+S+B) for positive S;
+// for negative S, bits [M-S, M-S+B) are xored with bits [M, M+B).
+type Swizzle struct{ B, M, S int }
+
+// String is Sw<B,M,S>.
+func (w Swizzle) String() string { return fmt.Sprintf("Sw<%d,%d,%d>", w.B, w.M, w.S) }
+
+func (w Swizzle) check() *Error {
+	switch {
+	case w.B < 0 || w.M < 0:
+		return failf("B = %d and M = %d must not be negative", w.B, w.M)
+	case max(w.S, -w.S) < w.B:
+		return failf("|S| = %d must be at least B = %d", max(w.S, -w.S), w.B)
+	case w.B+w.M+max(w.S, -w.S) > 62:
+		return failf("bits up to %d do not fit", w.B+w.M+max(w.S, -w.S))
+	}
+	return nil
+}
+
+// from and to are the masks of the bits that are read and of those that change.
+func (w Swizzle) from() int64 { return (int64(1)<<w.B - 1) << (w.M + max(w.S, 0)) }
+func (w Swizzle) to() int64   { return (int64(1)<<w.B - 1) << (w.M - min(w.S, 0)) }
+
+// Apply swizzles one offset.
+func (w Swizzle) Apply(x int64) int64 {
+	y := x & w.from()
+	if w.S >= 0 {
+		return x ^ y>>w.S
+	}
+	return x ^ y<<-w.S
+}
+
+// ApplyExpr swizzles an offset that is never negative.
+func (w Swizzle) ApplyExpr(x sym.Expr) sym.Expr {
+	if n, ok := x.IsConst(); ok {
+		return sym.Int(w.Apply(n))
+	}
+	if w.B == 0 {
+		return x
+	}
+	return x.Xor(x.Field(w.M+max(w.S, 0), w.B).Mul(sym.Int(int64(1) << (w.M - min(w.S, 0)))))
+}
+
+// swizzleOf finds the swizzle that reads the bits y and changes the bits z.
+func swizzleOf(y, z int64) (Swizzle, *Error) {
+	ny, nz := bits.OnesCount64(uint64(y)), bits.OnesCount64(uint64(z))
+	if ny != nz {
+		return Swizzle{}, failf("%d bits read (%#x) and %d bits changed (%#x) make no swizzle", ny, y, nz, z)
+	}
+	if ny == 0 {
+		return Swizzle{}, nil
+	}
+	ty, tz := bits.TrailingZeros64(uint64(y)), bits.TrailingZeros64(uint64(z))
+	w := Swizzle{ny, min(ty, tz), ty - tz}
+	if e := w.check(); e != nil {
+		return Swizzle{}, e
+	}
+	if w.from() != y || w.to() != z {
+		return Swizzle{}, failf("the bits read (%#x) and changed (%#x) are not two runs", y, z)
+	}
+	return w, nil
+}
+
+// ComposeSwizzle is the swizzle a∘b, if there is one. Both must have the same shift.
+func ComposeSwizzle(a, b Swizzle) (Swizzle, error) {
+	w, e := composeSwizzle(a, b)
+	return w, e.in("composition", a, b)
+}
+
+func composeSwizzle(a, b Swizzle) (Swizzle, *Error) {
+	for _, w := range []Swizzle{a, b} {
+		if e := w.check(); e != nil {
+			return Swizzle{}, e
+		}
+	}
+	if a.S != b.S {
+		return Swizzle{}, failf("swizzles of different shifts %d and %d do not merge", a.S, b.S)
+	}
+	w, e := swizzleOf(a.from()^b.from(), a.to()^b.to())
+	if e != nil {
+		return w, e
+	}
+	// Chains (a changes bits that b reads) merge wrongly; both are linear over bits, so unit vectors decide.
+	top := bits.Len64(uint64(a.from() | a.to() | b.from() | b.to()))
+	for i := range top {
+		if x := int64(1) << i; w.Apply(x) != a.Apply(b.Apply(x)) {
+			return Swizzle{}, failf("the merged %s is not their composition", w).at(x, w.Apply(x), a.Apply(b.Apply(x)))
+		}
+	}
+	return w, nil
+}
