@@ -1,0 +1,135 @@
+package emu
+
+import (
+	"math/bits"
+	"strings"
+
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// commit closes the open group of each active thread.
+func (c *compiler) commit() func(*warp) {
+	return func(w *warp) {
+		w.b.counts.instr[kCommit]++
+		for m := w.mask; m != 0; m &= m - 1 {
+			w.b.sh.closed[w.thread(bits.TrailingZeros32(m))]++
+		}
+	}
+}
+
+// wait completes all groups of each active thread but the last Pending ones.
+func (c *compiler) wait(s cir.WaitGroup) func(*warp) {
+	if s.Pending < 0 {
+		c.fail("expects a number of pending groups, but got %d", s.Pending)
+	}
+	pending := uint32(s.Pending)
+	c.prog.yields = true
+	return func(w *warp) {
+		w.pause()
+		w.b.counts.instr[kWait]++
+		sh := &w.b.sh
+		for m := w.mask; m != 0; m &= m - 1 {
+			t := w.thread(bits.TrailingZeros32(m))
+			if n := sh.closed[t]; n > pending {
+				sh.done[t] = max(sh.done[t], n-pending)
+			}
+		}
+		w.pause()
+	}
+}
+
+// asyncOp refuses what cp.async cannot do; it returns the elements that one thread moves.
+func (c *compiler) asyncOp(s cir.CpAsyncStmt, dst, src *area) int {
+	op := s.Op
+	if op == nil || op.Class != cir.CpAsync || !strings.HasPrefix(op.PTX, "cp.async.") {
+		c.fail("expects a cp.async instruction")
+	}
+	switch {
+	case op.Bytes != 4 && op.Bytes != 8 && op.Bytes != 16,
+		strings.HasPrefix(op.PTX, "cp.async.cg") && op.Bytes != 16:
+		c.fail("%s cannot move %d bytes", op.PTX, op.Bytes)
+	case dst.space != cir.Shared || src.space != cir.Global:
+		c.fail("%s copies from global to shared memory, but got %s to %s", op.PTX, src.space, dst.space)
+	case dst.bits != src.bits:
+		c.fail("%s expects elements of %d bits in %s, but got %d", op.PTX, dst.bits, src.name, src.bits)
+	case op.Bytes*8%dst.bits != 0:
+		c.fail("%d bytes are not whole elements of %s", op.Bytes, dst.kind)
+	}
+	return op.Bytes * 8 / dst.bits
+}
+
+func (c *compiler) cpAsync(s cir.CpAsyncStmt) func(*warp) {
+	dst, src := c.address(s.Dst, 0), c.address(s.Src, 1)
+	to, ok := dst.mem.(*smem)
+	from := src.mem.desc()
+	n := c.asyncOp(s, dst.mem.desc(), from)
+	if !ok {
+		c.fail("internal: %s has no cells", dst.mem.desc().name)
+	}
+	pred := c.cond(s.Pred, 2)
+	valid := c.spread(constant(int64(n)), 2)
+	if s.Valid != nil {
+		valid = c.spread(c.expr(*s.Valid, 2), 2)
+	}
+	size := int64(s.Op.Bytes) * 8
+	return func(w *warp) {
+		if w.mask == 0 {
+			return
+		}
+		index := dst.index(w)
+		reads := pred.of(w, w.mask)
+		m := w.within(w.mask, &to.area, index, int64(n), size)
+		at, some := src.index(w), valid(w)
+		reads = w.asyncSources(reads&m, from, at, some, int64(n), size)
+		w.countAsync(&to.area, m, from, reads, index, at, some, size)
+		w.b.sh.count++
+		for ; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m)
+			v := w.buf[:n]
+			k := int64(0)
+			if reads>>lane&1 == 1 {
+				k = some[lane]
+				src.mem.load(w, lane, at[lane], v[:k])
+			}
+			clear(v[k:])
+			to.begin(w, lane, index[lane], v)
+		}
+	}
+}
+
+// asyncSources returns the lanes of m that read their source at all, after checking what they read.
+func (w *warp) asyncSources(m uint32, from *area, at, valid *[32]int64, n, size int64) uint32 {
+	for rest := m; rest != 0; rest &= rest - 1 {
+		lane := bits.TrailingZeros32(rest)
+		k, bit := valid[lane], uint32(1)<<lane
+		switch {
+		case k < 0 || k > n:
+			if f := w.find(OutOfBounds, from.name, lane, at[lane]); f != nil {
+				f.Message = sprint("copies ", k, " valid elements of a vector of ", n)
+			}
+			m &^= bit
+		case k == 0:
+			m &^= bit
+		case at[lane] < 0 || at[lane]+k > from.count:
+			w.outOfBounds(from, lane, at[lane], k)
+			m &^= bit
+		case w.b.prog.check && (from.align|at[lane]*int64(from.bits))&(size-1) != 0:
+			w.misaligned(from, lane, at[lane], size)
+			m &^= bit
+		}
+	}
+	return m
+}
+
+func (w *warp) countAsync(to *area, m uint32, from *area, reads uint32, index, at, valid *[32]int64, size int64) {
+	t := &w.b.counts
+	t.instr[kCpAsync]++
+	n := int64(bits.OnesCount32(m)) * size
+	t.async += n
+	t.sharedWrite += n
+	for rest := reads; rest != 0; rest &= rest - 1 {
+		t.globalRead += valid[bits.TrailingZeros32(rest)] * int64(from.bits)
+	}
+	w.countSectors(from, reads, at, size)
+	w.countBanks(to, m, index, size)
+}

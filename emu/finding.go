@@ -1,0 +1,169 @@
+package emu
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// Check names what a finding found.
+type Check string
+
+// The checks.
+const (
+	OutOfBounds   Check = "out-of-bounds"    // an index outside of its memory or register array
+	Misaligned    Check = "misaligned"       // a vector whose address is not a multiple of its bytes
+	Uninitialised Check = "uninitialised"    // a read of what nobody wrote
+	ReadInFlight  Check = "read-in-flight"   // a read of bytes whose cp.async has not been waited for
+	Unpublished   Check = "unpublished"      // a read of another thread's cp.async, waited for but with no barrier since
+	WriteInFlight Check = "write-in-flight"  // a write to bytes that a cp.async is still to fill
+	Race          Check = "race"             // two threads use an element of shared memory, one writes, no barrier between
+	LaneConflict  Check = "lane-conflict"    // two lanes write one element in the same instruction
+	DoubleWrite   Check = "double-write"     // two threads write the same element of global memory
+	GlobalRace    Check = "global-race"      // a block reads an element of global memory that another block writes
+	Divergent     Check = "divergent"        // a barrier or a warp-wide instruction without all threads
+	Deadlock      Check = "deadlock"         // a barrier that some warps never reach
+	IntRange      Check = "int-range"        // an integer outside of the bounds its symbol promises
+	Division      Check = "division-by-zero" // a divisor that is not positive (0 for element types)
+)
+
+// remedies says what to do about each finding.
+var remedies = map[Check]string{
+	OutOfBounds:   "guard the access with the true extents, or enlarge the array",
+	Misaligned:    "use a narrower vector, or an offset and a base that are multiples of it",
+	Uninitialised: "write the element on every path before this read",
+	ReadInFlight:  "wait for the copy's group first: commit it, and leave fewer groups pending",
+	Unpublished:   "put a barrier between the wait and this read",
+	WriteInFlight: "wait for the copy before its destination is used again",
+	Race:          "put a barrier between the two accesses",
+	LaneConflict:  "give every lane an element of its own",
+	DoubleWrite:   "partition the tensor so that one thread owns each element",
+	GlobalRace:    "read from another buffer than the one that is written, or split the kernel",
+	Divergent:     "move the statement out of the condition so that all threads execute it",
+	Deadlock:      "let every warp of the block reach the barrier",
+	IntRange:      "correct the bounds of the symbol; the emitted code relies on them",
+	Division:      "make the divisor positive",
+}
+
+// Finding is one mistake of a kernel, as first seen; Count says how often it happened.
+type Finding struct {
+	Check   Check
+	Pos     cir.Pos // the line of the access
+	Other   cir.Pos // the line of the earlier access, where one is concerned
+	Kernel  string
+	Block   [3]int64 // blockIdx
+	Threads []int    // threadIdx.x of the access, then of the other one
+	Mem     string   // name of the memory or of the register array, else empty
+	Index   int64    // of the element in Mem, -1 where none is concerned
+	Message string   // what is wrong, in one line
+	Remedy  string   // what to do about it
+	Count   int64    // how many elements' accesses it stands for
+}
+
+// Error is the finding in one line: file:line: kernel: check: what, where; remedy.
+func (f *Finding) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s: %s: %s (block %d,%d,%d", place(f.Pos), f.Kernel, f.Check, f.Message,
+		f.Block[0], f.Block[1], f.Block[2])
+	if len(f.Threads) > 0 {
+		fmt.Fprintf(&b, ", thread %d", f.Threads[0])
+	}
+	b.WriteString(")")
+	if f.Count > 1 {
+		fmt.Fprintf(&b, ", %d times", f.Count)
+	}
+	fmt.Fprintf(&b, "; %s", f.Remedy)
+	return b.String()
+}
+
+// place is a position as errors print it: the file without its folder.
+func place(p cir.Pos) string {
+	if p.File == "" {
+		return "?"
+	}
+	return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
+}
+
+// key is what makes two findings the same one.
+type key struct {
+	check Check
+	stmt  int32
+	mem   string
+}
+
+// findings are those of one block or of the whole run, each key once, in the order they were seen.
+type findings struct {
+	list []*Finding
+	keys []key
+	at   map[key]*Finding
+	max  int
+	more int64 // occurrences beyond max
+}
+
+// structural findings end their block, and others are often their consequences.
+func structural(c Check) bool { return c == Divergent || c == Deadlock }
+
+// add returns a new finding to fill in, or nil where the key is known or there is no room.
+func (s *findings) add(k key) *Finding {
+	if f := s.at[k]; f != nil {
+		f.Count++
+		return nil
+	}
+	if len(s.list) >= s.max && !structural(k.check) {
+		s.more++
+		return nil
+	}
+	f := &Finding{Check: k.check, Mem: k.mem, Index: -1, Remedy: remedies[k.check], Count: 1}
+	s.insert(k, f)
+	return f
+}
+
+func (s *findings) insert(k key, f *Finding) {
+	if s.at == nil {
+		s.at = map[key]*Finding{}
+	}
+	s.at[k] = f
+	at := len(s.list)
+	if structural(k.check) { // causes before consequences
+		at = 0
+	}
+	s.list, s.keys = slices.Insert(s.list, at, f), slices.Insert(s.keys, at, k)
+}
+
+// raced turns a read of what was not written into a race, once the write comes that it should have waited for.
+// It returns the finding if it is to be completed.
+func (s *findings) raced(stmt int32, mem string) (f *Finding, known bool) {
+	old, as := key{Uninitialised, stmt, mem}, key{Race, stmt, mem}
+	f = s.at[old]
+	if f == nil || f.Check == Race {
+		return nil, f != nil
+	}
+	i := slices.Index(s.list, f)
+	if race := s.at[as]; race != nil {
+		race.Count += f.Count
+		s.list, s.keys = slices.Delete(s.list, i, i+1), slices.Delete(s.keys, i, i+1)
+		s.at[old] = race
+		return nil, true
+	}
+	f.Check, f.Remedy = Race, remedies[Race]
+	s.keys[i], s.at[as] = as, f
+	return f, true
+}
+
+// merge adds the findings of a later block.
+func (s *findings) merge(t *findings) {
+	s.more += t.more
+	for i, f := range t.list {
+		switch known := s.at[t.keys[i]]; {
+		case known != nil:
+			known.Count += f.Count
+		case len(s.list) >= s.max && !structural(f.Check):
+			s.more += f.Count
+		default:
+			s.insert(t.keys[i], f)
+		}
+	}
+}
