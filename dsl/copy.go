@@ -92,7 +92,7 @@ func copyOf(row *atoms.CopyRow, m *ir.TiledMMA, err error, o ir.Operand) (*ir.Ti
 	if err != nil {
 		return nil, err
 	}
-	return ir.NewTiledCopyMMA(row, m, o)
+	return ir.NewTiledCopyMMA(row, m.Elem(o), m, o)
 }
 
 // Err is the mistake in the copy's layouts, or nil.
@@ -177,6 +177,18 @@ func (c ThrCopy[S, D, E]) PartitionS(t Tensor[S, E]) Tensor[S, E] {
 // PartitionD is the thread's view of a destination tensor: ((atom values,repeats),RestM,RestN,…).
 func (c ThrCopy[S, D, E]) PartitionD(t Tensor[D, E]) Tensor[D, E] {
 	return Tensor[D, E]{k: t.k, t: c.partition("PartitionD", t.t, ir.Destination)}
+}
+
+// FragmentSrc declares registers for what the thread gives to a copy from registers: its part of a tensor on the
+// copy's source side, ((atom values,repeats),RestM,RestN,…).
+func FragmentSrc[X, D Space, E elem.Any](c ThrCopy[Rmem, D, E], t Tensor[X, E]) Tensor[Rmem, E] {
+	return FragmentLike(Tensor[X, E]{k: t.k, t: c.partition("FragmentSrc", t.t, ir.Source)})
+}
+
+// FragmentDst declares registers for what the thread receives from a copy to registers: its part of a tensor on the
+// copy's destination side, ((atom values,repeats),RestM,RestN,…). For ldmatrix that is not what the thread points at.
+func FragmentDst[X, S Space, E elem.Any](c ThrCopy[S, Rmem, E], t Tensor[X, E]) Tensor[Rmem, E] {
+	return FragmentLike(Tensor[X, E]{k: t.k, t: c.partition("FragmentDst", t.t, ir.Destination)})
 }
 
 func (c ThrCopy[S, D, E]) retile(op string, t *ir.Tensor, s ir.Side) *ir.Tensor {

@@ -168,9 +168,13 @@ func (k *K) Grid(extents ...any) {
 		}
 		k.kernel.ir.Grid[i] = n
 		_, hi := n.Range()
+		hi = min(hi, gridLimits[i])
 		*blocks[i] = Expr{e: sym.New(&sym.Symbol{Name: "b" + string("xyz"[i]), Class: sym.Block, Hi: max(hi-1, 0)}), k: k}
 	}
 }
+
+// gridLimits are the most blocks in each direction; the launcher refuses more.
+var gridLimits = [3]int64{1<<31 - 1, 1<<16 - 1, 1<<16 - 1}
 
 // Helper marks the calling function: errors in what it calls are reported at the line that called it.
 func (k *K) Helper() {

@@ -77,6 +77,26 @@ func (k *K) If(c Cond, then func(), otherwise func()) {
 	k.add(op)
 }
 
+// Let gives an integer a name in the emitted code, where it is computed once.
+func (k *K) Let(name string, x any) Expr {
+	e, ok := k.expr("Let", x)
+	if !ok {
+		return Expr{k: k, err: errReported}
+	}
+	if !identifier.MatchString(name) {
+		k.errorf("Let", "expects a name that is an identifier, but got %q", name)
+		return Expr{k: k, err: errReported}
+	}
+	if _, isConst := e.IsConst(); isConst {
+		return Expr{e: e, k: k}
+	}
+	lo, hi := e.Range()
+	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Var, Lo: lo, Hi: hi, Multiple: e.Multiple()}
+	k.symbols[s.Name] = &scope{open: true, pos: k.position()}
+	k.add(ir.StmtOp{Stmt: cir.Let{Pos: k.position(), Sym: s, Value: e}})
+	return Expr{e: sym.New(s), k: k}
+}
+
 // Var is an integer variable of the kernel, carried from one round of a loop to the next.
 type Var struct {
 	k    *K

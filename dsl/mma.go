@@ -119,7 +119,7 @@ func (m ThrMMA[D, A, B, C]) fragment(op string, t *ir.Tensor, o ir.Operand) *ir.
 	if part == nil {
 		return nil
 	}
-	l, err := ir.FragmentLayout(part.Layout)
+	l, err := ir.OperandLayout(part.Layout, o)
 	if err == nil {
 		var out *ir.Tensor
 		if out, err = m.k.registers("tCr"+t.Base, t.Base, t.Elem, l, part.Values); err == nil {

@@ -131,6 +131,10 @@ func global[E elem.Any](k *K, op, name string, l Layout, read, write bool) Tenso
 	kind := elem.KindOf[E]()
 	mem := &cir.Mem{Name: name, Space: cir.Global, Elem: kind, Count: count, Align: max(1, kind.Bits()/8)}
 	p := &cir.Param{Name: name, Class: cir.Pointer, Elem: kind, Mem: mem, Layout: lay.String(), Read: read, Write: write}
+	p.Extents = lay.Shape().Leaves()
+	for _, d := range lay.Stride().Leaves() {
+		p.Strides = append(p.Strides, d.Coef)
+	}
 	k.kernel.ir.Params = append(k.kernel.ir.Params, p)
 	t := &ir.Tensor{Name: name, Base: name, Elem: kind, Layout: lay, Ident: algebra.Identity(lay.Shape()),
 		Storage: &ir.Storage{Name: name, Space: ir.Global, Elem: kind, Param: p, Align: mem.Align}}
@@ -231,6 +235,16 @@ func (t Tensor[S, E]) Size(mode ...int) Expr {
 		return Expr{k: t.k, err: errReported}
 	}
 	return Expr{e: t.t.Layout.Mode(mode[0]).Size(), k: t.k}
+}
+
+// Extent is the number of elements in a mode whose extent is known while generating.
+func (t Tensor[S, E]) Extent(mode int) int {
+	e := t.Size(mode)
+	n, isConst := e.e.IsConst()
+	if !isConst {
+		t.k.errorf("Extent", "mode %d of %s expects an extent known while generating, but has %s", mode, t.t.Name, e)
+	}
+	return int(n)
 }
 
 // coordinates converts All, ints and Exprs.

@@ -11,16 +11,17 @@ type GEMMConfig struct {
 	BM, BN, BK   int // block tile, elements
 	WarpM, WarpN int // warps along M and N
 	Stages       int // depth of the cp.async pipeline, 2 or more
+	Group        int // block tiles along M whose rows of tiles are done together, for the L2 cache
 }
 
 // GEMMF16 multiplies f16 matrices.
 func GEMMF16() *Kernel {
-	return GEMM[elem.F16]("gemm_f16", GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3})
+	return GEMM[elem.F16]("gemm_f16", GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8})
 }
 
 // GEMMBF16 multiplies bf16 matrices.
 func GEMMBF16() *Kernel {
-	return GEMM[elem.BF16]("gemm_bf16", GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3})
+	return GEMM[elem.BF16]("gemm_bf16", GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8})
 }
 
 // GEMM computes C = alpha*A*B + beta*C for K-major A (M,K) and B (N,K), accumulating in f32. C is not read where
@@ -37,15 +38,15 @@ func GEMM[E elem.Half](name string, g GEMMConfig) *Kernel {
 		g2s := NewTiledCopyD[E](atoms.SM80_CP_ASYNC_CACHEGLOBAL_U128, Shape(mma.Threads()/8, 8).Strides(8, 1), Shape(1, 8))
 		s2rA, s2rB := CopyA(atoms.SM75_U32x4_LDSM_N, mma), CopyB(atoms.SM75_U32x4_LDSM_N, mma)
 		k.Threads(mma.Threads())
-		k.Grid(M.CeilDiv(g.BM), N.CeilDiv(g.BN))
+		blockM, blockN := groupedTiles(k, M.CeilDiv(g.BM), N.CeilDiv(g.BN), g.Group)
 
 		// Block tiles. Tails need no mask: the extents above are the truth.
 		row := Swizzle(3, 3, 3, Shape(8, 64).Strides(64, 1))
 		sA := Shared[E](k, "sA", TileToShape(row, g.BM, g.BK, g.Stages)) // (BLK_M,BLK_K,PIPE)
 		sB := Shared[E](k, "sB", TileToShape(row, g.BN, g.BK, g.Stages)) // (BLK_N,BLK_K,PIPE)
-		gA := A.Tile(Tile(g.BM, g.BK), k.BlockX, All)                    // (BLK_M,BLK_K,k)
-		gB := B.Tile(Tile(g.BN, g.BK), k.BlockY, All)                    // (BLK_N,BLK_K,k)
-		gC := C.Tile(Tile(g.BM, g.BN), k.BlockX, k.BlockY)               // (BLK_M,BLK_N)
+		gA := A.Tile(Tile(g.BM, g.BK), blockM, All)                      // (BLK_M,BLK_K,k)
+		gB := B.Tile(Tile(g.BN, g.BK), blockN, All)                      // (BLK_N,BLK_K,k)
+		gC := C.Tile(Tile(g.BM, g.BN), blockM, blockN)                   // (BLK_M,BLK_N)
 
 		load := g2s.Slice(k.Thread)
 		tAgA, tAsA := load.PartitionS(gA), load.PartitionD(sA) // (CPY,CPY_M,CPY_K,k) (CPY,CPY_M,CPY_K,PIPE)
@@ -59,26 +60,39 @@ func GEMM[E elem.Half](name string, g GEMMConfig) *Kernel {
 		tXsA, tXrA := lA.PartitionS(sA), lA.RetileD(tCrA) // (CPY,MMA_M,MMA_K,PIPE) (CPY,MMA_M,MMA_K)
 		tXsB, tXrB := lB.PartitionS(sB), lB.RetileD(tCrB) // (CPY,MMA_N,MMA_K,PIPE) (CPY,MMA_N,MMA_K)
 
-		fetch := func(tile, stage any) {
-			Copy(g2s, tAgA.At(All, All, All, tile), tAsA.At(All, All, All, stage))
-			Copy(g2s, tBgB.At(All, All, All, tile), tBsB.At(All, All, All, stage))
-			k.CommitGroup()
+		// fetch starts the part-th of parts of a tile's copies; read takes one K step of fragments from a stage.
+		fetch := func(tile, stage any, part, parts int) {
+			copyPart(g2s, tAgA.At(All, All, All, tile), tAsA.At(All, All, All, stage), part, parts)
+			copyPart(g2s, tBgB.At(All, All, All, tile), tBsB.At(All, All, All, stage), part, parts)
+		}
+		read := func(stage any, kb int) {
+			Copy(s2rA, tXsA.At(All, All, kb, stage), tXrA.At(All, All, kb))
+			Copy(s2rB, tXsB.At(All, All, kb, stage), tXrB.At(All, All, kb))
 		}
 		for s := range g.Stages - 1 { // a Go loop runs while generating
-			fetch(s, s)
+			fetch(s, s, 0, 1)
+			k.CommitGroup()
 		}
 		Clear(tCrC)
+		k.WaitGroup(g.Stages - 2)
+		k.Barrier()
+		read(0, 0)
+		steps := g.BK / 16
 		k.Loop(0, gA.Size(2), func(t Expr) { // a loop of the kernel
-			k.WaitGroup(g.Stages - 2)
-			k.Barrier()
-			fetch(t.Add(g.Stages-1), t.Add(g.Stages-1).Mod(g.Stages))
-			stage := t.Mod(g.Stages)
-			k.Unroll(g.BK/16, func(kb Expr) { // a loop of the kernel that nvcc unrolls: may index fragments
-				Copy(s2rA, tXsA.At(All, All, kb, stage), tXrA.At(All, All, kb))
-				Copy(s2rB, tXsB.At(All, All, kb, stage), tXrB.At(All, All, kb))
+			for kb := range steps {
+				if kb < steps-1 {
+					fetch(t.Add(g.Stages-1), t.Add(g.Stages-1).Mod(g.Stages), kb, steps-1)
+					read(t.Mod(g.Stages), kb+1)
+				} else { // the next tile has landed, and nobody reads this one any more
+					k.CommitGroup()
+					k.WaitGroup(g.Stages - 2)
+					k.Barrier()
+					read(t.Add(1).Mod(g.Stages), 0)
+				}
 				Gemm(mma, tCrA.At(All, All, kb), tCrB.At(All, All, kb), tCrC)
-			})
+			}
 		})
+		k.WaitGroup(0)
 		Expect(C, 1e-4, func(r *Ref) func(at []int64) float64 {
 			a, b, c := r.Tensor("A"), r.Tensor("B"), r.Tensor("C")
 			depth, al, be := r.Dims["K"], r.Scalars["alpha"], r.Scalars["beta"]
@@ -97,4 +111,25 @@ func GEMM[E elem.Half](name string, g GEMMConfig) *Kernel {
 			return Select(beta.Eq(Lit[elem.F32](0)), acc.Mul(alpha), acc.Mul(alpha).Add(old.Mul(beta)))
 		})
 	})
+}
+
+// copyPart copies the part-th of parts of a partition's rows, mode 1 of ((CPY),CPY_M,CPY_K).
+func copyPart[S, D Space, E elem.Any](c TiledCopy[S, D, E], src Tensor[S, E], dst Tensor[D, E], part, parts int) {
+	rows := src.Extent(1)
+	for i := rows * part / parts; i < rows*(part+1)/parts; i++ {
+		Copy(c, src.At(All, i, All), dst.At(All, i, All))
+	}
+}
+
+// groupedTiles numbers the m*n tiles of the output so that blocks that run together share rows of A and columns of
+// B: group rows of tiles, column by column, then the next group.
+func groupedTiles(k *K, m, n Expr, group int) (tileM, tileN Expr) {
+	k.Grid(m.Mul(n))
+	perGroup := k.Let("perGroup", n.Mul(group))
+	first := k.Let("groupFirst", k.BlockX.Div(perGroup).Mul(group).Min(m))
+	rows := k.Let("groupRows", m.Sub(first).Min(group).Max(1)) // the last group may have fewer
+	within := k.Let("inGroup", k.BlockX.Mod(perGroup))
+	tileM = k.Let("blockM", first.Add(within.Mod(rows)))
+	tileN = k.Let("blockN", within.Div(rows).Min(n.Sub(1)))
+	return tileM, tileN
 }

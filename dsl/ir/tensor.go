@@ -118,6 +118,10 @@ func (t *Tensor) LocalTile(name string, tile algebra.Tiler, rank int, coord []an
 	})
 }
 
+// covers reports whether tiles may reach over the edges: where the true extents are known, what lies outside of them
+// is never touched.
+func (t *Tensor) covers() bool { return len(t.Bounds) > 0 }
+
 // Partition selects the thread's values on one side of a copy: ((AtomV,repeats),RestM,RestN,…).
 func (t *Tensor) Partition(name string, c *TiledCopy, s Side, thread sym.Expr) (*Tensor, error) {
 	if c.Elem != t.Elem {
@@ -129,7 +133,7 @@ func (t *Tensor) Partition(name string, c *TiledCopy, s Side, thread sym.Expr) (
 		rest[i] = algebra.Underscore
 	}
 	return t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
-		div, err := c.Divided(l, s)
+		div, err := c.Divided(l, s, t.covers())
 		if err != nil {
 			return div, algebra.Arith{}, err
 		}
@@ -143,12 +147,21 @@ func (t *Tensor) PartitionMMA(name string, m *TiledMMA, o Operand, thread sym.Ex
 		return nil, fmt.Errorf("expects elements of type %s, but %s has %s", want, t.Name, t.Elem)
 	}
 	return t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
-		div, err := m.Divided(l, o)
+		div, err := m.Divided(l, o, t.covers())
 		if err != nil {
 			return div, algebra.Arith{}, err
 		}
 		return m.Slice(div, o, thread, l.Rank())
 	})
+}
+
+// OperandLayout is the layout of an operand's fragment, from that of a thread's part of a tensor: accumulators are
+// compact whatever the output's strides, A and B follow the tensor.
+func OperandLayout(l algebra.Layout, o Operand) (algebra.Layout, error) {
+	if o == C && l.Shape().IsStatic() {
+		return algebra.Compact(l.Shape()), nil
+	}
+	return FragmentLayout(l)
 }
 
 // FragmentLayout is make_fragment_like: mode 0 compact and fastest, the other modes in the order of their

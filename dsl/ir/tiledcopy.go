@@ -54,8 +54,8 @@ func newAtom(row *atoms.CopyRow, e elem.Kind) (*TiledCopy, error) {
 	if row.DstRegs.Count > 0 && e.Bits() > 32 {
 		return nil, fmt.Errorf("%s fills registers of 32 bits, but an element of type %s has %d", row.Name, e, e.Bits())
 	}
-	if row.ElemBits != 0 && e.Bits() != row.ElemBits {
-		return nil, fmt.Errorf("%s shuffles elements of %d bits, but an element of type %s has %d", row.Name, row.ElemBits, e, e.Bits())
+	if row.ElemBits != 0 && e.Bits() > row.ElemBits {
+		return nil, fmt.Errorf("%s shuffles units of %d bits, but an element of type %s has %d", row.Name, row.ElemBits, e, e.Bits())
 	}
 	c := &TiledCopy{Row: row, Elem: e}
 	for _, x := range []struct {
@@ -116,13 +116,14 @@ func NewTiledCopyTV(row *atoms.CopyRow, e elem.Kind, tv algebra.Layout, tile alg
 	if err != nil {
 		return nil, err
 	}
-	if err := c.setTV(tv, tile); err != nil {
+	if err := c.setTV(tv, algebra.TileBy(tile), tile); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *TiledCopy) setTV(tv algebra.Layout, tile algebra.Shape) error {
+// setTV takes the reference's TV layout, the tiler and its shape.
+func (c *TiledCopy) setTV(tv algebra.Layout, tiler algebra.Tiler, tile algebra.Shape) error {
 	if err := tv.Err(); err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func (c *TiledCopy) setTV(tv algebra.Layout, tile algebra.Shape) error {
 	if tv.Rank() != 2 {
 		return fmt.Errorf("expects a TV layout of rank 2, (thr,val), but got %s", tv)
 	}
-	c.TV, c.TileShape, c.Tiler = tv, tile, algebra.TileBy(tile)
+	c.TV, c.TileShape, c.Tiler = tv, tile, tiler
 	c.NumThr = sizeOf(tv.Mode(0))
 	nv := sizeOf(tv.Mode(1))
 	if c.NumThr%c.AtomNumThr != 0 {
@@ -203,7 +204,7 @@ func NewTiledCopySide(row *atoms.CopyRow, e elem.Kind, side Side, thr, val algeb
 	if err != nil {
 		return nil, err
 	}
-	if err := c.setTV(tv, tile); err != nil {
+	if err := c.setTV(tv, algebra.TileBy(tile), tile); err != nil {
 		return nil, err
 	}
 	got, err := c.SideTV(side)
@@ -251,14 +252,15 @@ func (c *TiledCopy) SideTV(s Side) (algebra.Layout, error) {
 	return byAtom(c.TV, c.AtomNumThr, c.AtomNumVal, sideToRef)
 }
 
-// Divided is tidfrg_S or tidfrg_D: the layout of a tensor, by (thr,(atom values,repeats),(RestM,RestN,…)).
-func (c *TiledCopy) Divided(l algebra.Layout, s Side) (algebra.Layout, error) {
+// Divided is tidfrg_S or tidfrg_D: the layout of a tensor, by (thr,(atom values,repeats),(RestM,RestN,…)). Tiles may
+// reach over the edges of a tensor that is to be covered; others must be whole tiles.
+func (c *TiledCopy) Divided(l algebra.Layout, s Side, cover bool) (algebra.Layout, error) {
 	none := algebra.Layout{}
 	want := c.TileShape.Rank()
 	if l.Rank() < want {
 		return none, fmt.Errorf("expects a tensor of rank %d or more, for the tile %s, but got %s", want, c.TileShape, l)
 	}
-	tiles, err := divide(l, c.Tiler)
+	tiles, err := divide(l, c.Tiler, cover)
 	if err != nil {
 		return none, fmt.Errorf("the copy's tile %s does not divide the tensor %s: %w", c.TileShape, l, err)
 	}
@@ -274,13 +276,13 @@ func (c *TiledCopy) Divided(l algebra.Layout, s Side) (algebra.Layout, error) {
 	return out, err
 }
 
-// divide is ZippedDivide where the extents are static, and its covering form where they are symbolic.
-func divide(l algebra.Layout, t algebra.Tiler) (algebra.Layout, error) {
-	if l.Shape().IsStatic() {
+// divide is ZippedDivide, or its form that covers what it does not divide: always that one for symbolic extents.
+func divide(l algebra.Layout, t algebra.Tiler, cover bool) (algebra.Layout, error) {
+	if l.Shape().IsStatic() && !cover {
 		return algebra.ZippedDivide(l, t)
 	}
-	cover, err := algebra.ZippedDivideCeil(l, t)
-	return cover.Layout, err
+	covered, err := algebra.ZippedDivideCeil(l, t)
+	return covered.Layout, err
 }
 
 // Retile regroups the layout of a register fragment into (atom values,repeats) and the rest: what the copy reads
@@ -332,14 +334,4 @@ func (c *TiledCopy) Retile(frag algebra.Layout) (algebra.Layout, error) {
 	}
 	out, _, err = algebra.Slice(out, algebra.C(algebra.Underscore, algebra.C(rest...))) // ((AtomV,repeats),RestM,RestN)
 	return out, err
-}
-
-// NewTiledCopyMMA follows the TV layout of an MMA's operand (make_tiled_copy_A, _B, _C).
-func NewTiledCopyMMA(row *atoms.CopyRow, m *TiledMMA, o Operand) (*TiledCopy, error) {
-	i, j, _ := o.modes()
-	c, err := NewTiledCopyTV(row, m.Elem(o), m.TV[o], algebra.S(m.Tile[i], m.Tile[j]))
-	if err == nil {
-		c.Letter = "X"
-	}
-	return c, err
 }

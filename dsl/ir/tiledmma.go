@@ -74,7 +74,6 @@ func NewTiledMMA(row *atoms.MMARow, atomLayout algebra.Layout, perm [3]any) (*Ti
 	if m.ThrVMNK, err = algebra.TiledProduct(thrID, algebra.TileBy(atomLayout)); err != nil {
 		return nil, fmt.Errorf("the atoms' layout %s cannot repeat %s's threads: %w", atomLayout, row.Name, err)
 	}
-	m.NumThr = sizeOf(m.ThrVMNK)
 	atom := [3]int64{int64(row.M), int64(row.N), int64(row.K)}
 	for i := range 3 {
 		if m.Tile[i], err = tileExtent(perm[i], atom[i], sizeOf(m.ThrVMNK.Mode(i+1)), "MNK"[i]); err != nil {
@@ -86,6 +85,7 @@ func NewTiledMMA(row *atoms.MMARow, atomLayout algebra.Layout, perm [3]any) (*Ti
 			return nil, fmt.Errorf("operand %c: %w", o, err)
 		}
 	}
+	m.NumThr = sizeOf(m.TV[A].Mode(0))
 	return m, nil
 }
 
@@ -110,7 +110,8 @@ func tileExtent(perm any, atom, thr int64, mode byte) (int64, error) {
 }
 
 // Divided is thrfrg_A, _B or _C: ((ThrV,(ThrI,ThrJ)),(FrgV,(RestI,RestJ,…))) of a tensor over the operand's modes.
-func (m *TiledMMA) Divided(l algebra.Layout, o Operand) (algebra.Layout, error) {
+// Tiles may reach over the edges of a tensor that is to be covered; others must be whole tiles.
+func (m *TiledMMA) Divided(l algebra.Layout, o Operand, cover bool) (algebra.Layout, error) {
 	none := algebra.Layout{}
 	i, j, _ := o.modes()
 	if l.Rank() < 2 {
@@ -120,12 +121,12 @@ func (m *TiledMMA) Divided(l algebra.Layout, o Operand) (algebra.Layout, error) 
 	refuse := func(err error) (algebra.Layout, error) {
 		return none, fmt.Errorf("the MMA's tile %s does not divide the tensor %s: %w", shape, l, err)
 	}
-	permuted, err := algebra.LogicalDivide(l, algebra.T(m.Perm[i], m.Perm[j]))
+	permuted, err := permute(l, algebra.T(m.Perm[i], m.Perm[j]), cover)
 	if err != nil {
 		return refuse(err)
 	}
 	atom := [3]int64{int64(m.Row.M), int64(m.Row.N), int64(m.Row.K)}
-	tiles, err := divide(permuted, algebra.T(atom[i], atom[j])) // ((AtomI,AtomJ),(RestI,RestJ))
+	tiles, err := divide(permuted, algebra.T(atom[i], atom[j]), cover) // ((AtomI,AtomJ),(RestI,RestJ))
 	if err != nil {
 		return refuse(err)
 	}
@@ -137,11 +138,20 @@ func (m *TiledMMA) Divided(l algebra.Layout, o Operand) (algebra.Layout, error) 
 	if err != nil {
 		return none, err
 	}
-	rest, err := divide(byThr.Mode(1), algebra.T(sizeOf(m.ThrVMNK.Mode(i+1)), sizeOf(m.ThrVMNK.Mode(j+1)))) // ((ThrI,ThrJ),(RestI,RestJ))
+	rest, err := divide(byThr.Mode(1), algebra.T(sizeOf(m.ThrVMNK.Mode(i+1)), sizeOf(m.ThrVMNK.Mode(j+1))), cover) // ((ThrI,ThrJ),(RestI,RestJ))
 	if err != nil {
 		return refuse(err)
 	}
 	return algebra.Make(algebra.Make(byThr.Mode(0, 0), rest.Mode(0)), algebra.Make(byThr.Mode(0, 1), rest.Mode(1))), nil
+}
+
+// permute divides the modes of a tensor by the tiled MMA's permutations.
+func permute(l algebra.Layout, t algebra.Tiler, cover bool) (algebra.Layout, error) {
+	if l.Shape().IsStatic() && !cover {
+		return algebra.LogicalDivide(l, t)
+	}
+	covered, err := algebra.LogicalDivideCeil(l, t)
+	return covered.Layout, err
 }
 
 // operandTV is the (thr,val) -> tile layout of an operand, for all threads: those that differ only in the mode that
@@ -149,7 +159,7 @@ func (m *TiledMMA) Divided(l algebra.Layout, o Operand) (algebra.Layout, error) 
 func (m *TiledMMA) operandTV(o Operand) (algebra.Layout, error) {
 	none := algebra.Layout{}
 	i, j, lacks := o.modes()
-	div, err := m.Divided(algebra.Compact(algebra.S(m.Tile[i], m.Tile[j])), o)
+	div, err := m.Divided(algebra.Compact(algebra.S(m.Tile[i], m.Tile[j])), o, false)
 	if err != nil {
 		return none, err
 	}
@@ -173,11 +183,25 @@ func (m *TiledMMA) operandTV(o Operand) (algebra.Layout, error) {
 			return none, err
 		}
 	}
-	ids, err := algebra.RightInverse(m.ThrVMNK) // thread -> (ThrV,ThrM,ThrN,ThrK)
+	ids, err := m.threadCoords()
 	if err != nil {
 		return none, err
 	}
 	return algebra.ComposeTiler(div, algebra.T(ids, algebra.Underscore))
+}
+
+// threadCoords maps a thread to its (ThrV,ThrM,ThrN,ThrK). Threads that the layout skips, as those between the halves
+// of a quadpair, share the coordinates of others.
+func (m *TiledMMA) threadCoords() (algebra.Layout, error) {
+	skipped, err := algebra.ComplementSelf(m.ThrVMNK)
+	if err != nil {
+		return skipped, err
+	}
+	ids, err := algebra.RightInverse(algebra.Make(m.ThrVMNK, skipped))
+	if err != nil {
+		return ids, err
+	}
+	return algebra.Compose(algebra.MustLayout(algebra.S(m.ThrVMNK.Size(), 1), algebra.D(1, 0)), ids)
 }
 
 // threadCoord is the coordinate of a thread in one mode of ThrVMNK.

@@ -52,6 +52,10 @@ type Param struct {
 	Layout string      // of Pointer: shape:stride in the launcher's documentation, such as (M,K):(K,1)
 	Write  bool        // of Pointer: the kernel writes it
 	Read   bool        // of Pointer: the kernel reads it
+
+	// Of Pointer: the layout's leaves, for whoever makes data for the kernel or judges its results. Nothing that
+	// is emitted depends on them.
+	Extents, Strides []sym.Expr
 }
 
 // Require is a condition on the Dims without which the emitted code would be wrong.

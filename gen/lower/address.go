@@ -80,23 +80,21 @@ func swizzle(sw algebra.Swizzle, e sym.Expr) sym.Expr {
 	return rest.Add(flip)
 }
 
-// hoist replaces the sum of the invariant terms of e by a variable that is computed once.
+// hoist replaces the sum of e's terms that are a thread's own (they depend on its index or its block's, and on no
+// loop) by a variable that is computed once. Terms of arguments alone stay: nvcc knows what to do with them.
 func (s *state) hoist(name string, e sym.Expr) sym.Expr {
-	var still, rest sym.Expr
+	var own, rest sym.Expr
 	for _, t := range e.Terms() {
-		switch _, isConst := t.IsConst(); {
-		case isConst:
-			rest = rest.Add(t)
-		case s.fixed(t):
-			still = still.Add(t)
-		default:
+		if _, _, xor := xorOf(t); !xor && s.fixed(t) && s.threadly(t) {
+			own = own.Add(t)
+		} else {
 			rest = rest.Add(s.hoistXor(name, t))
 		}
 	}
-	return s.bind(name, still).Add(rest)
+	return s.bind(name, own).Add(rest)
 }
 
-// fixed is invariant, but for variables that hoisting made itself.
+// fixed reports whether an expression has one value throughout a thread's run of the kernel.
 func (s *state) fixed(e sym.Expr) bool {
 	for _, x := range e.Symbols() {
 		if x.Class == sym.Loop || x.Class == sym.Var && !s.isLet(x) {
@@ -106,27 +104,44 @@ func (s *state) fixed(e sym.Expr) bool {
 	return true
 }
 
+// threadly reports whether an expression depends on the thread or its block.
+func (s *state) threadly(e sym.Expr) bool {
+	for _, x := range e.Symbols() {
+		if x.Class != sym.Param {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *state) isLet(x *sym.Symbol) bool { _, ok := s.seen["let "+x.Name]; return ok }
 
-// hoistXor does the same inside an exclusive or with a loop's variable.
-func (s *state) hoistXor(name string, t sym.Expr) sym.Expr {
+// xorOf takes a term c*(a ^ b ^ …) apart.
+func xorOf(t sym.Expr) (args []sym.Expr, scale sym.Expr, ok bool) {
 	v := t.View()
-	scale := sym.Int(1)
+	scale = sym.Int(1)
 	if v.Op == sym.Mul && len(v.Args) == 2 {
 		scale, v = v.Args[1], v.Args[0].View()
 	}
-	if v.Op != sym.Xor {
+	return v.Args, scale, v.Op == sym.Xor
+}
+
+// hoistXor does the same inside an exclusive or: constants and loops' variables stay outside, so that all steps of a
+// loop share one variable.
+func (s *state) hoistXor(name string, t sym.Expr) sym.Expr {
+	args, scale, ok := xorOf(t)
+	if !ok {
 		return t
 	}
-	var still, rest sym.Expr
-	for _, a := range v.Args {
+	var own, rest sym.Expr
+	for _, a := range args {
 		if _, isConst := a.IsConst(); !isConst && s.fixed(a) {
-			still = still.Xor(a)
+			own = own.Xor(a)
 		} else {
 			rest = rest.Xor(a)
 		}
 	}
-	return s.bind(name+"x", still).Xor(rest).Mul(scale)
+	return s.bind(name+"x", own).Xor(rest).Mul(scale)
 }
 
 // bind gives an invariant a variable, unless it is as simple as one.
@@ -139,9 +154,14 @@ func (s *state) bind(name string, e sym.Expr) sym.Expr {
 	}
 	lo, hi := e.Range()
 	x := &sym.Symbol{Name: s.fresh(name), Class: sym.Var, Lo: lo, Hi: hi, Multiple: e.Multiple()}
-	s.lets = append(s.lets, cir.Let{Sym: x, Value: e})
-	v := sym.New(x)
-	s.seen[e.Key()], s.seen["let "+x.Name] = v, v
+	return s.let(cir.Let{Sym: x, Value: e})
+}
+
+// let declares a variable at the top of the kernel.
+func (s *state) let(l cir.Let) sym.Expr {
+	s.lets = append(s.lets, l)
+	v := sym.New(l.Sym)
+	s.seen[l.Value.Key()], s.seen["let "+l.Sym.Name] = v, v
 	return v
 }
 

@@ -19,8 +19,8 @@ func (s *state) gemm(op ir.GemmOp) ([]cir.Stmt, error) {
 	if op.A.Layout.Rank() == 3 {
 		k = size(op.A, 2)
 	}
-	return s.nest(op.Pos, []int64{size(op.B, 1), size(op.A, 1), k}, func(x []sym.Expr) ([]cir.Stmt, error) {
-		n, m, k := x[0], x[1], x[2]
+	return s.nest(op.Pos, []int64{size(op.A, 1), size(op.B, 1), k}, func(x []sym.Expr) ([]cir.Stmt, error) {
+		m, n, k := serpentine(x[0], size(op.A, 1), x[1]), x[1], x[2]
 		a, err := s.operand(op.MMA, ir.A, op.A, []sym.Expr{m, k})
 		if err != nil {
 			return nil, err
@@ -32,6 +32,15 @@ func (s *state) gemm(op ir.GemmOp) ([]cir.Stmt, error) {
 		c, err := s.operand(op.MMA, ir.C, op.C, []sym.Expr{m, n})
 		return []cir.Stmt{cir.MMAStmt{Pos: op.Pos, Op: intrinsic, D: c, A: a, B: b, C: c}}, err
 	})
+}
+
+// serpentine walks the rows of A up and down in turn, so that neighbouring instructions share an operand also where
+// n changes.
+func serpentine(m sym.Expr, extent int64, n sym.Expr) sym.Expr {
+	if extent&(extent-1) != 0 {
+		return m
+	}
+	return m.Xor(n.Mod(sym.Int(2)).Mul(sym.Int(extent - 1)))
 }
 
 // operand lists the registers of one instruction's operand.
