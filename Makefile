@@ -1,32 +1,59 @@
-# Targets: demo and test are the two commands of the README; check is what a commit must pass.
+# demo and test are the two commands of the README; check is what a commit must pass.
 export CGO_ENABLED := 0
 GO ?= go
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@2026.1
-MODULES := . ./tests/device $(wildcard ./examples/*)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOCUTE := $(GO) run ./cmd/gocute
+MODULES := ./tests/device $(wildcard ./examples/*)
+LDFLAGS := -ldflags="-s -w" -trimpath
 
-.PHONY: demo test check vet generate gpu-bundle bench toolchain clean
+.PHONY: demo test check vet generate gpu-bundle bench times clean
 
-# Sets all up, generates and compiles every kernel, runs the GEMM and compares it with a float64 reference.
-demo: toolchain
-	$(GO) run ./cmd/gocute build ./kernels
-	$(GO) run ./cmd/gocute run gemm_f16 ./kernels
+# Sets all up, generates every kernel, compiles them for sm_80 and sm_90, runs the GEMM on the GPU if there is one and
+# else in the emulator, and compares it with a float64 reference.
+demo:
+	$(GOCUTE) build ./kernels
+	$(GOCUTE) run gemm_f16 ./kernels
 
-# Everything that needs no GPU.
-test: toolchain vet
+# Everything that needs no GPU. The first line finds or installs nvcc.
+test: vet
+	$(GOCUTE) build ./kernels
 	$(GO) test -count=1 ./...
-	@for m in $(filter-out .,$(MODULES)); do (cd $$m && $(GO) test -count=1 ./...) || exit 1; done
+	@for m in $(MODULES); do echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test -count=1 ./...) || exit 1; done
 
-# The quick part of test: builds, vets and runs the short tests.
+# The quick part of test.
 check: vet
 	$(GO) test -short -count=1 ./...
 
 vet:
-	@test -z "$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go'))" || { gofmt -l $$(git ls-files -co --exclude-standard '*.go'); echo "run gofmt -w on these"; exit 1; }
+	@test -z "$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go'))" || { echo "run gofmt -w on:"; gofmt -l $$(git ls-files -co --exclude-standard '*.go'); exit 1; }
 	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
 
-# Finds nvcc, or installs the pinned one into the user's cache directory.
-toolchain:
-	$(GO) run ./cmd/gocute toolchain
-
+# Writes out/ anew; the tests fail where it is not what the code generates.
 generate:
-	$(GO) run ./cmd/gocute gen ./kernels
+	$(GOCUTE) gen ./kernels --prune
+
+# One folder with everything that the GPU tests and benchmarks need; run its run.sh on a machine with a GPU.
+gpu-bundle:
+	$(GOCUTE) build ./kernels
+	mkdir -p bundle
+	cd tests/device && $(GO) test -c $(LDFLAGS) -o ../../bundle/device.test . && $(GO) build $(LDFLAGS) -o ../../bundle/bench ./bench
+	$(GO) test -c $(LDFLAGS) -o bundle/cuda.test ./cuda
+	$(GO) test -c $(LDFLAGS) -o bundle/cublas.test ./cuda/cublas
+	$(GO) test -c $(LDFLAGS) -o bundle/launch.test ./cuda/launch
+	cp tests/device/run.sh bundle/
+	@du -sh bundle
+
+# Times the GEMM beside cuBLAS on this machine's GPU.
+bench:
+	$(GOCUTE) build ./kernels
+	cd tests/device && $(GO) run ./bench
+
+# How long generating and compiling takes.
+times:
+	$(GO) build -o bundle/gocute ./cmd/gocute
+	@echo "== generate all kernels"; bash -c 'time bundle/gocute gen ./kernels >/dev/null'
+	@echo "== nvcc for the GEMM, not from the cache"; bundle/gocute build ./kernels -k gemm_f16 --no-cache
+
+clean:
+	rm -rf bundle out/*/bin/*.cubin out/*/bin/*.ptx

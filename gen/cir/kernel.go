@@ -108,6 +108,22 @@ type RegRef struct {
 // Bits is the width of the referenced registers.
 func (r RegRef) Bits() int { return r.Elems * r.Reg.Elem.Bits() }
 
+// sharedLimits are the most bytes of shared memory that a block can have, by architecture, least capable first.
+var sharedLimits = []struct{ arch, bytes int }{{80, 163 << 10}, {90, 227 << 10}}
+
+// SharedArch is the first architecture on which a block can have so many bytes of shared memory.
+func SharedArch(bytes int) (arch int, ok bool) {
+	for _, l := range sharedLimits {
+		if bytes <= l.bytes {
+			return l.arch, true
+		}
+	}
+	return 0, false
+}
+
+// MaxShared is the most bytes of shared memory that a block can have on any architecture.
+func MaxShared() int { return sharedLimits[len(sharedLimits)-1].bytes }
+
 // OpClass groups the intrinsics by what they do with their operands.
 type OpClass uint8
 

@@ -33,6 +33,14 @@ const fn = "__device__ __forceinline__ "
 
 // helpers lists all helper functions, in the order in which they are printed.
 var helpers = slices.Concat([]helper{
+	{"half_t", helperFile, `// The bits of an f16, for kernels that only move them.
+struct half_t {
+  uint16_t bits;
+};`},
+	{"bfloat16_t", helperFile, `// The bits of a bf16, for kernels that only move them.
+struct bfloat16_t {
+  uint16_t bits;
+};`},
 	{"smem_u32", helperFile, `// The address that ldmatrix and cp.async take.
 ` + fn + `uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);

@@ -155,7 +155,7 @@ func (p *printer) prologue() string {
 		}
 		if u.pointer {
 			fmt.Fprintf(&arrays, "  %s* const %s = reinterpret_cast<%s*>(%s);\n",
-				p.memType(m.Elem), m.Name, p.memType(m.Elem), place)
+				p.pointee(m.Elem), m.Name, p.pointee(m.Elem), place)
 		}
 		if u.address {
 			p.use.helper("smem_u32")
@@ -182,9 +182,9 @@ func (p *printer) params() string {
 		case a.Class == cir.Scalar:
 			args = append(args, p.memType(a.Elem)+" "+a.Name)
 		case a.Write: // without __restrict__: it may be the buffer of another argument
-			args = append(args, p.memType(a.Elem)+"* "+a.Name)
+			args = append(args, p.pointee(a.Elem)+"* "+a.Name)
 		default:
-			args = append(args, "const "+p.memType(a.Elem)+"* __restrict__ "+a.Name)
+			args = append(args, "const "+p.pointee(a.Elem)+"* __restrict__ "+a.Name)
 		}
 	}
 	if one := strings.Join(args, ", "); len(one)+len(p.kernel.Name) <= maxWidth {

@@ -54,6 +54,19 @@ func (p *printer) memType(k elem.Kind) string {
 	return t
 }
 
+// pointee names the C++ type that pointers to elements of a kind point to. Where the kernel only moves 16-bit floats,
+// that is a type of our own: CUDA's header takes longer to compile than most kernels. Call it after the body is
+// printed, when it is known what the body needs.
+func (p *printer) pointee(k elem.Kind) string {
+	bits := map[elem.Kind]struct{ header, helper string }{elem.KF16: {"cuda_fp16.h", "half_t"}, elem.KBF16: {"cuda_bf16.h", "bfloat16_t"}}
+	b, ok := bits[k]
+	if !ok || p.use.files[b.header] {
+		return p.memType(k)
+	}
+	p.use.helper(b.helper)
+	return b.helper
+}
+
 func (p *printer) declareReg(r *cir.Reg) {
 	s := storageOf(r.Elem)
 	if s.ctype != "float" && s.ctype != "double" && s.ctype != "uint4" {

@@ -2,9 +2,13 @@
 // D = S, for vectors of N halves.
 
 #include <cstdint>
-#include <cuda_fp16.h>
 
 namespace gocute {
+
+// The bits of an f16, for kernels that only move them.
+struct half_t {
+  uint16_t bits;
+};
 
 __device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
   const uint4 v = *static_cast<const uint4*>(p);
@@ -27,7 +31,7 @@ __device__ __forceinline__ void clear_b128(uint32_t* r) {
 using namespace gocute;
 
 extern "C" __global__ void __launch_bounds__(256)
-copy_f16(const __half* __restrict__ S, __half* D, int N) {
+copy_f16(const half_t* __restrict__ S, half_t* D, int N) {
   const int tid = (int)threadIdx.x;
   const int bx = (int)blockIdx.x;
 

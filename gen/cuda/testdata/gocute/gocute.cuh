@@ -5,6 +5,16 @@
 
 namespace gocute {
 
+// The bits of an f16, for kernels that only move them.
+struct half_t {
+  uint16_t bits;
+};
+
+// The bits of a bf16, for kernels that only move them.
+struct bfloat16_t {
+  uint16_t bits;
+};
+
 // The address that ldmatrix and cp.async take.
 __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
