@@ -1,0 +1,193 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
+)
+
+// Of outputs with more than fullElements elements a sample is compared.
+const (
+	fullElements   = 1 << 16
+	randomElements = 4096
+	edgeElements   = 128 // from either end of every edge of the tensor
+)
+
+// compare judges every tensor after the run.
+func (p *plan) compare(ctx context.Context, expects []dsl.Expectation, res *Result) error {
+	ref := &dsl.Ref{Tensors: map[string]dsl.RefTensor{}, Dims: p.dims, Scalars: p.scalars}
+	for _, t := range p.tensors {
+		ref.Tensors[t.p.Name] = dsl.RefTensor{Extents: t.extents, Strides: t.strides, Data: t.values()}
+	}
+	for _, t := range p.tensors {
+		out := &Output{Name: t.p.Name, Kind: t.p.Elem, Extents: t.extents, Elements: t.elements(), Written: t.p.Write}
+		for _, e := range expects {
+			if e.Output == t.p.Name {
+				out.Reference, out.Tolerance = true, e.Tolerance
+				if err := t.judge(ctx, e, ref, out); err != nil {
+					return err
+				}
+			}
+		}
+		t.coverage(out)
+		if t.p.Write || out.Outside > 0 {
+			res.Outputs = append(res.Outputs, out)
+		}
+	}
+	return nil
+}
+
+// coverage looks for elements that nobody wrote and for writes beside the tensor.
+func (t *tensor) coverage(out *Output) {
+	mark := poisons[t.p.Elem]
+	if !t.p.Read && mark.sure {
+		t.each(func(at []int64, offset int64) bool {
+			if t.bits(t.after, offset) == mark.bits {
+				out.unwritten(at)
+			}
+			return true
+		})
+	}
+	out.Outside = t.guards
+	if t.p.Write && t.compact {
+		return
+	}
+	in := make([]bool, t.count) // of a tensor that is only read, every element is outside
+	if t.p.Write {
+		in = t.inside()
+	}
+	for i := range t.count {
+		if !in[i] && t.bits(t.after, i) != t.bits(t.before, i) {
+			if out.Outside == t.guards {
+				out.FirstOutside = i
+			}
+			out.Outside++
+		}
+	}
+}
+
+func (o *Output) unwritten(at []int64) {
+	if o.Unwritten == 0 {
+		o.FirstUnwritten = append([]int64(nil), at...)
+	}
+	o.Unwritten++
+}
+
+// judge compares the sample with the reference.
+func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out *Output) error {
+	sample := t.sample()
+	want := make([]float64, len(sample))
+	if err := reference(ctx, e, ref, sample, want); err != nil {
+		return err
+	}
+	out.Compared = int64(len(sample))
+	var squares, errorSquares float64
+	for i := range want { // the best that an output of this kind can hold
+		want[i] = elem.Decode(t.p.Elem, elem.Encode(t.p.Elem, want[i]))
+		squares += want[i] * want[i]
+	}
+	if len(want) > 0 {
+		out.RMS = math.Sqrt(squares / float64(len(want)))
+	}
+	mark := poisons[t.p.Elem]
+	for i, at := range sample {
+		bits := t.bits(t.after, t.offset(at))
+		got := elem.Decode(t.p.Elem, bits)
+		diff := distance(got, want[i])
+		errorSquares += diff * diff
+		if !(diff <= out.Tolerance*out.RMS) && diff != 0 {
+			out.Wrong++
+			if !t.p.Read && !mark.sure && bits == mark.bits {
+				out.unwritten(at)
+			}
+		}
+		if out.At == nil || diff > out.MaxAbs {
+			out.MaxAbs, out.At, out.Got, out.Want = diff, at, got, want[i]
+		}
+	}
+	out.Relative = math.Sqrt(errorSquares)
+	if squares > 0 {
+		out.Relative /= math.Sqrt(squares)
+	}
+	return nil
+}
+
+// distance is |got - want|, 0 for equal ones, NaN and infinities included, and infinite where only one is a NaN.
+func distance(got, want float64) float64 {
+	if got == want || got != got && want != want {
+		return 0
+	}
+	if d := math.Abs(got - want); d == d {
+		return d
+	}
+	return math.Inf(1)
+}
+
+// reference computes the expected values on all cores. Every worker binds the reference anew, so that its
+// function may keep a state.
+func reference(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, sample [][]int64, want []float64) error {
+	var once sync.Once
+	var failed error
+	fail := func(err error) { once.Do(func() { failed = err }) }
+	guard := func() {
+		if r := recover(); r != nil {
+			fail(fmt.Errorf("the reference of %s panicked: %v", e.Output, r))
+		}
+	}
+	parallel(int64(len(sample)), 64, func() (work func(lo, hi int64)) {
+		work = func(lo, hi int64) {}
+		defer guard()
+		f := e.Element(ref)
+		return func(lo, hi int64) {
+			defer guard()
+			if err := ctx.Err(); err != nil {
+				fail(context.Cause(ctx))
+				return
+			}
+			for i := lo; i < hi; i++ {
+				want[i] = f(sample[i])
+			}
+		}
+	})
+	return failed
+}
+
+// sample lists the coordinates to compare: all, or the tensor's edges near its corners and random ones.
+func (t *tensor) sample() [][]int64 {
+	var out [][]int64
+	add := func(at []int64) { out = append(out, append([]int64(nil), at...)) }
+	if n := t.elements(); n == 0 || n <= fullElements {
+		t.each(func(at []int64, _ int64) bool { add(at); return true })
+		return out
+	}
+	rank := len(t.extents)
+	for mode := range rank {
+		for corner := range 1 << rank { // a corner for each set of modes at their far end
+			if corner>>mode&1 == 1 || rank > 6 {
+				continue
+			}
+			at := make([]int64, rank)
+			for i := range at {
+				at[i] = int64(corner>>i&1) * (t.extents[i] - 1)
+			}
+			for i := range t.extents[mode] {
+				if i < edgeElements || i >= t.extents[mode]-edgeElements {
+					at[mode] = i
+					add(at)
+				}
+			}
+		}
+	}
+	at := make([]int64, rank)
+	for n := range int64(randomElements) {
+		for i, e := range t.extents {
+			at[i] = int64(hash(n, i, 1) % uint64(e))
+		}
+		add(at)
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/cuda"
+	"github.com/gocute/gocute/cuda/launch"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+	gencuda "github.com/gocute/gocute/gen/cuda"
+)
+
+// guardBytes lie before and behind every buffer on the GPU; a multiple of every alignment that kernels ask for.
+const guardBytes = 4096
+
+const guardByte = 0xa5
+
+// The measurement: runs are timed one by one until either limit is met.
+const (
+	warmups    = 2
+	timedRuns  = 11
+	timeBudget = time.Second
+)
+
+// onGPU compiles the kernel for the device, runs it once on the data and some more times for its speed.
+func (p *plan) onGPU(ctx context.Context, dev *cuda.Device, opt Options, res *Result) (err error) {
+	res.Where = dev.String()
+	needs := launch.Bundle{Name: p.c.Name, Arch: p.c.Arch, Threads: p.c.Threads, SharedBytes: p.c.SmemBytes}
+	if err := needs.Fits(dev.Info()); err != nil {
+		return err
+	}
+	images, err := p.images(ctx, dev, opt)
+	if err != nil {
+		return err
+	}
+	mod, err := dev.LoadModule(images)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.c.Name, err)
+	}
+	defer func() { err = errors.Join(err, mod.Unload()) }()
+	res.Image = mod.Image().String()
+	fn, err := mod.Function(p.c.Name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.c.Name, err)
+	}
+	r := &gpuRun{plan: p, dev: dev, fn: fn}
+	defer func() { err = errors.Join(err, r.free()) }()
+	if err := r.upload(); err != nil {
+		return fmt.Errorf("%s: %w", p.c.Name, err)
+	}
+	if err := errors.Join(r.launch(), dev.Synchronize()); err != nil {
+		return fmt.Errorf("%s: %w", p.c.Name, err)
+	}
+	if err := r.download(); err != nil {
+		return fmt.Errorf("%s: %w", p.c.Name, err)
+	}
+	res.Time, res.Runs, err = r.measure(ctx)
+	return err
+}
+
+// images compiles the kernel: a cubin for the device where nvcc can make one, and PTX.
+func (p *plan) images(ctx context.Context, dev *cuda.Device, opt Options) ([]cuda.Image, error) {
+	code, err := gencuda.Print(p.c, gencuda.Options{})
+	if err != nil {
+		return nil, err
+	}
+	tc, err := build.Find(ctx, build.Options{Progress: opt.Progress})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.c.Name, err)
+	}
+	arch := dev.Info().Arch()
+	src := build.Source{Name: p.c.Name, Code: code, Archs: []string{arch}, PTXArchs: []string{}}
+	if opt.ForcePTX || os.Getenv(launch.EnvForcePTX) == "1" || !slices.Contains(tc.Targets, arch) {
+		src.Archs, src.PTXArchs = []string{}, []string{fmt.Sprintf("compute_%d", p.c.Arch)}
+	}
+	out, err := tc.Compile(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	if b, ok := out.Binary(arch); ok {
+		return []cuda.Image{{Arch: arch, Data: b.Cubin}}, nil
+	}
+	var images []cuda.Image
+	for _, x := range out.PTX {
+		images = append(images, cuda.Image{Arch: x.Arch, Data: x.Code, PTX: true})
+	}
+	return images, nil
+}
+
+// gpuRun is a kernel with its arguments on a device.
+type gpuRun struct {
+	plan *plan
+	dev  *cuda.Device
+	fn   *cuda.Function
+	bufs []*cuda.Buffer[elem.U8] // by tensor, guards included
+}
+
+func (r *gpuRun) free() error {
+	var err error
+	for _, b := range r.bufs {
+		err = errors.Join(err, b.Free())
+	}
+	return err
+}
+
+// upload copies the tensors, each between two guards.
+func (r *gpuRun) upload() error {
+	for _, t := range r.plan.tensors {
+		host := make([]elem.U8, len(t.before)+2*guardBytes)
+		for i := range guardBytes {
+			host[i], host[len(host)-1-i] = guardByte, guardByte
+		}
+		for i, b := range t.before {
+			host[guardBytes+i] = elem.U8(b)
+		}
+		b, err := cuda.FromHost(r.dev, host)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.p.Name, err)
+		}
+		r.bufs = append(r.bufs, b)
+	}
+	return nil
+}
+
+// download fetches the tensors and looks at their guards.
+func (r *gpuRun) download() error {
+	for n, t := range r.plan.tensors {
+		host, err := r.bufs[n].Host()
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.p.Name, err)
+		}
+		for i := range guardBytes {
+			for _, g := range []elem.U8{host[i], host[len(host)-1-i]} {
+				if g != guardByte {
+					t.guards++
+				}
+			}
+		}
+		t.after = make([]byte, len(t.before))
+		for i := range t.after {
+			t.after[i] = byte(host[guardBytes+i])
+		}
+	}
+	return nil
+}
+
+// launch packs the arguments in the order of the parameters and starts the kernel.
+func (r *gpuRun) launch() error {
+	args := r.fn.Args()
+	defer args.Release()
+	tensor := 0
+	for _, q := range r.plan.c.Params {
+		switch q.Class {
+		case cir.Pointer:
+			args.Ptr(r.bufs[tensor].Ptr() + guardBytes)
+			tensor++
+		case cir.Dim:
+			args.I32(int32(r.plan.dims[q.Sym.Name]))
+		default:
+			bits := elem.Encode(q.Elem, r.plan.scalars[q.Name])
+			put, ok := putBits[q.Elem.Bits()]
+			if !ok {
+				return fmt.Errorf("%s: a scalar of %s cannot be passed", q.Name, q.Elem)
+			}
+			put(args, bits)
+		}
+	}
+	return r.fn.Launch(cuda.LaunchConfig{Grid: cuda.Dim3(r.plan.grid),
+		Block: cuda.Dim3{X: uint32(r.plan.c.Threads), Y: 1, Z: 1}, Shared: r.plan.c.SmemBytes}, args)
+}
+
+// putBits appends a scalar by its width.
+var putBits = map[int]func(a *cuda.Args, bits uint64){
+	8:  func(a *cuda.Args, bits uint64) { a.U8(uint8(bits)) },
+	16: func(a *cuda.Args, bits uint64) { a.U16(uint16(bits)) },
+	32: func(a *cuda.Args, bits uint64) { a.U32(uint32(bits)) },
+	64: func(a *cuda.Args, bits uint64) { a.U64(bits) },
+}
+
+// measure is the median time of several runs, by the GPU's own clock.
+func (r *gpuRun) measure(ctx context.Context) (median time.Duration, runs int, err error) {
+	start, err := r.dev.NewEvent()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, start.Close()) }()
+	stop, err := r.dev.NewEvent()
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, stop.Close()) }()
+	var times []time.Duration
+	for began := time.Now(); len(times) < warmups+timedRuns; {
+		if ctx.Err() != nil {
+			return 0, 0, context.Cause(ctx)
+		}
+		if len(times) > warmups && time.Since(began) > timeBudget {
+			break
+		}
+		if err := errors.Join(start.Record(nil), r.launch(), stop.Record(nil), stop.Synchronize()); err != nil {
+			return 0, 0, err
+		}
+		d, err := stop.Since(start)
+		if err != nil {
+			return 0, 0, err
+		}
+		times = append(times, d)
+	}
+	times = times[warmups:]
+	slices.Sort(times)
+	return times[len(times)/2], len(times), nil
+}

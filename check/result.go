@@ -1,0 +1,195 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/emu"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// Result is what a run did.
+type Result struct {
+	Kernel   string
+	Dims     map[string]int64
+	Scalars  map[string]float64
+	Defaults []string // the dims and scalars that the caller left open
+	Seed     int64
+	Where    string        // the GPU, or "emulator"
+	Note     string        // why it was not the GPU, where one was wished for
+	Image    string        // what was loaded on the GPU, such as "sm_90 cubin"
+	Time     time.Duration // of the kernel: the median on a GPU, wall time of the emulator
+	Runs     int           // that Time is the median of
+	Empty    bool          // the sizes make an empty grid: there was nothing to do
+	Outputs  []*Output     // what the kernel writes, and what it wrote although it must not
+
+	EmuSeeds []uint64 // schedules of the emulator
+	Findings []*emu.Finding
+	More     int64       // occurrences of further findings
+	Unstable []string    // outputs that depend on the schedule
+	Report   *emu.Report // of the first schedule; nil on a GPU
+
+	params []*cir.Param
+}
+
+// Output is what became of one tensor.
+type Output struct {
+	Name      string
+	Kind      elem.Kind
+	Extents   []int64
+	Elements  int64
+	Written   bool  // the kernel is to write it
+	Reference bool  // it has an Expect
+	Compared  int64 // elements compared with the reference; fewer than Elements is a sample
+	Wrong     int64 // of those, how many miss the tolerance
+
+	Tolerance float64 // relative to RMS
+	RMS       float64 // root mean square of the expected values
+	MaxAbs    float64 // the greatest error
+	Relative  float64 // Frobenius norm of the errors over that of the expected values
+	At        []int64 // coordinate of the greatest error
+	Got, Want float64 // there
+
+	Unwritten      int64 // elements that nobody wrote
+	FirstUnwritten []int64
+	Outside        int64 // elements beside the tensor (bytes of the guards around it) that were changed
+	FirstOutside   int64 // offset of the first one
+}
+
+// Err is nil if all is well.
+func (r *Result) Err() error {
+	var errs []error
+	for _, f := range r.Findings {
+		errs = append(errs, f)
+	}
+	if r.More > 0 {
+		errs = append(errs, fmt.Errorf("%s: %d further occurrences of findings", r.Kernel, r.More))
+	}
+	for _, u := range r.Unstable {
+		errs = append(errs, fmt.Errorf("%s: %s", r.Kernel, u))
+	}
+	for _, o := range r.Outputs {
+		for _, problem := range o.problems() {
+			errs = append(errs, fmt.Errorf("%s: %s: %s", r.Kernel, o.Name, problem))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// problems says what is wrong with an output, worst first.
+func (o *Output) problems() []string {
+	var out []string
+	if o.Unwritten > 0 {
+		out = append(out, fmt.Sprintf("%d of %d elements were never written, the first at %s", o.Unwritten, o.Elements, coord(o.FirstUnwritten)))
+	}
+	if o.Outside > 0 {
+		what := "beside the tensor"
+		if !o.Written {
+			what = "in or beside an input"
+		}
+		out = append(out, fmt.Sprintf("%d elements %s were written, the first at offset %d", o.Outside, what, o.FirstOutside))
+	}
+	if o.Wrong > 0 {
+		out = append(out, fmt.Sprintf("%d of %d elements are wrong, the worst at %s: expected %g, but got %g", o.Wrong, o.Compared, coord(o.At), o.Want, o.Got))
+	}
+	return out
+}
+
+func coord(at []int64) string {
+	parts := make([]string, len(at))
+	for i, c := range at {
+		parts[i] = fmt.Sprint(c)
+	}
+	return "(" + strings.Join(parts, ",") + ")"
+}
+
+// String is a report of a few lines that ends in PASS or FAIL.
+func (r *Result) String() string {
+	var b strings.Builder
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-8s "+format+"\n", append([]any{what}, args...)...)
+	}
+	fmt.Fprintln(&b, r.Kernel)
+	if s := r.sizes(); s != "" {
+		line("args", "%s", s)
+	}
+	switch {
+	case r.Empty:
+		line("on", "nothing: these sizes make an empty grid")
+	case r.Image != "":
+		line("on", "%s, %s", r.Where, r.Image)
+		line("time", "%v (median of %d)", r.Time, r.Runs)
+	default:
+		line("on", "%s", r.emulator())
+		line("time", "%v (of the emulator)", r.Time.Round(time.Millisecond))
+	}
+	for _, o := range r.Outputs {
+		line(o.Name, "%s", o.summary())
+	}
+	err := r.Err()
+	if err == nil {
+		b.WriteString("PASS")
+		return b.String()
+	}
+	for problem := range strings.Lines(err.Error()) {
+		b.WriteString("  " + problem)
+	}
+	b.WriteString("\nFAIL")
+	return b.String()
+}
+
+func (r *Result) emulator() string {
+	s := "the emulator"
+	if r.Report != nil {
+		s += fmt.Sprintf(", %d blocks", r.Report.Counts.Blocks)
+	}
+	if len(r.EmuSeeds) > 1 || len(r.EmuSeeds) == 1 && r.EmuSeeds[0] != 0 {
+		s += fmt.Sprintf(", schedules %v", r.EmuSeeds)
+	}
+	if r.Note != "" {
+		s += " (" + r.Note + ")"
+	}
+	return s
+}
+
+// sizes lists the arguments in the order of the parameters.
+func (r *Result) sizes() string {
+	var parts []string
+	for _, q := range r.params {
+		if v, ok := r.Dims[q.Name]; ok && q.Class == cir.Dim {
+			parts = append(parts, fmt.Sprintf("%s=%d", q.Name, v))
+		}
+		if v, ok := r.Scalars[q.Name]; ok && q.Class == cir.Scalar {
+			parts = append(parts, fmt.Sprintf("%s=%.6g", q.Name, v))
+		}
+	}
+	s := strings.Join(parts, " ")
+	if len(r.Defaults) > 0 {
+		s += fmt.Sprintf(", by default: %s", strings.Join(r.Defaults, " "))
+	}
+	return s
+}
+
+// summary is one line about an output.
+func (o *Output) summary() string {
+	var extents []string
+	for _, e := range o.Extents {
+		extents = append(extents, fmt.Sprint(e))
+	}
+	s := fmt.Sprintf("%s (%s)", o.Kind, strings.Join(extents, ","))
+	if !o.Reference {
+		return s + ": not compared, for it has no Expect"
+	}
+	what := "all"
+	if o.Compared < o.Elements {
+		what = fmt.Sprintf("a sample of %d of", o.Compared)
+	}
+	s += fmt.Sprintf(": %s %d elements compared, largest error %.3g", what, o.Elements, o.MaxAbs)
+	if o.MaxAbs > 0 {
+		s += fmt.Sprintf(" at %s (got %.8g, expected %.8g)", coord(o.At), o.Got, o.Want)
+	}
+	return s + fmt.Sprintf(", relative %.3g, allowed %.3g", o.Relative, o.Tolerance*o.RMS)
+}

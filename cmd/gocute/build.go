@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/gen"
+)
+
+// buildCmd is gocute build.
+type buildCmd struct {
+	Packages []string `arg:"" optional:"" name:"PKG" help:"Packages with kernels, or generated ones; the folder here if there is none."`
+	Out      string   `short:"o" default:"out" help:"Folder for the generated packages, relative to the folder here." placeholder:"DIR"`
+	Header   bool     `help:"Include gocute's headers, which go to DIR/include, instead of printing one self-contained file."`
+}
+
+// Help is shown by --help.
+func (buildCmd) Help() string {
+	return `Example: gocute build ./kernels -o out
+Example: gocute build ./out/gemm_f16
+
+Generates as gocute gen does and compiles for sm_80 and sm_90, and to PTX for later GPUs, into DIR/NAME/bin, which
+the launcher embeds. A generated package is compiled as it is. SMEM counts static and dynamic shared memory.`
+}
+
+// unit is one kernel to compile.
+type unit struct {
+	name     string
+	dir      string // of its package
+	code     []byte
+	includes []string
+	arch     int // the least architecture
+	shared   int // dynamic shared memory
+	result   *build.Result
+	err      error
+}
+
+// Run generates and compiles everything in memory, and only then writes.
+func (c *buildCmd) Run(s *session) error {
+	l, err := s.load(c.Packages)
+	if err != nil {
+		return err
+	}
+	o := &output{files: map[string][]byte{}, dir: absolute(s.dir, c.Out)}
+	var units []*unit
+	if len(l.kernels) > 0 {
+		if o, err = s.generate(l, c.Out, c.Header); err != nil {
+			return err
+		}
+		include, remove, err := o.headers()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		for _, k := range o.kernels {
+			units = append(units, &unit{name: k.Name, dir: filepath.Join(o.dir, k.Folder), code: k.Files[k.Name+".cu"],
+				includes: include, arch: k.Arch, shared: k.SharedBytes})
+		}
+	}
+	for _, g := range l.generated {
+		if slices.ContainsFunc(units, func(u *unit) bool { return u.dir == g.dir }) { // just generated
+			continue
+		}
+		units = append(units, &unit{name: g.name, dir: g.dir, code: g.code, includes: g.includes(), arch: g.arch, shared: g.shared})
+	}
+	if err := s.compile(units); err != nil {
+		return err
+	}
+	for _, u := range units {
+		for _, b := range u.result.Binaries {
+			o.files[filepath.Join(u.dir, "bin", u.name+"."+b.Arch+".cubin")] = b.Cubin
+		}
+		for _, p := range u.result.PTX {
+			if p.Arch == u.ptx() {
+				o.files[filepath.Join(u.dir, "bin", u.name+"."+p.Arch+".ptx")] = p.Code
+			}
+		}
+	}
+	o.missing, o.differ = nil, nil
+	if err := o.compare(s); err != nil {
+		return err
+	}
+	if err := o.write(); err != nil {
+		return err
+	}
+	s.table(units)
+	return nil
+}
+
+// ptx is the virtual architecture whose PTX is shipped.
+func (u *unit) ptx() string { return fmt.Sprintf("compute_%d", u.arch) }
+
+// archs are the architectures that cubins are shipped for.
+func (u *unit) archs() []string {
+	var out []string
+	for _, a := range []int{80, 90} {
+		if a >= u.arch {
+			out = append(out, fmt.Sprintf("sm_%d", a))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, fmt.Sprintf("sm_%d", u.arch))
+	}
+	return out
+}
+
+// compile compiles all kernels; the toolchain bounds how many processes run at a time.
+func (s *session) compile(units []*unit) error {
+	tc, err := build.Find(s.ctx, build.Options{Progress: s.stderr})
+	if err != nil {
+		return err
+	}
+	for _, w := range tc.Warnings {
+		fmt.Fprintln(s.stderr, "gocute:", w)
+	}
+	var wg sync.WaitGroup
+	for _, u := range units {
+		wg.Go(func() {
+			u.result, u.err = tc.Compile(s.ctx, build.Source{Name: u.name, Code: u.code, IncludeDirs: u.includes,
+				Archs: u.archs(), PTXArchs: []string{u.ptx()}})
+		})
+	}
+	wg.Wait()
+	var errs failure
+	for _, u := range units {
+		if u.err != nil {
+			errs = append(errs, u.err.Error())
+			continue
+		}
+		for _, w := range u.result.Warnings {
+			fmt.Fprintf(s.stderr, "%s: %s\n", u.name, w)
+		}
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// table prints what nvcc made of the kernels; the time is that of all steps to an image.
+func (s *session) table(units []*unit) {
+	t := newTable(s.stdout, "KERNEL", "IMAGE", "NVCC", "REGISTERS", "SPILLS", "STACK", "SMEM")
+	for _, u := range units {
+		front := map[string]build.PTX{}
+		for _, p := range u.result.PTX {
+			front[p.Arch] = p
+		}
+		for _, b := range u.result.Binaries {
+			p := front[strings.Replace(b.Arch, "sm_", "compute_", 1)]
+			time := took(b.Hit && p.Hit, b.Seconds+p.Seconds)
+			k, ok := b.Report.Kernel(u.name)
+			if !ok {
+				t.row(u.name, b.Arch, time, "?", "?", "?", "?")
+				continue
+			}
+			t.row(u.name, b.Arch, time, k.Registers, k.SpillStores+k.SpillLoads, max(k.StackFrame, k.CumulativeStack), k.StaticSmem+u.shared)
+		}
+		t.row(u.name, u.ptx(), took(front[u.ptx()].Hit, front[u.ptx()].Seconds))
+	}
+	t.flush()
+}
+
+// took is how long nvcc ran.
+func took(hit bool, seconds float64) string {
+	if hit {
+		return "cached"
+	}
+	return fmt.Sprintf("%.2f s", seconds)
+}
+
+// headers puts the headers of header mode where nvcc finds them before they are written; remove takes them away.
+func (o *output) headers() (include []string, remove func(), err error) {
+	root := filepath.Join(o.dir, includeFolder)
+	files := map[string][]byte{}
+	for path, data := range o.files {
+		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+			files[rel] = data
+		}
+	}
+	if len(files) == 0 {
+		return nil, func() {}, nil
+	}
+	tmp, err := os.MkdirTemp("", "gocute-include-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() { _ = os.RemoveAll(tmp) }
+	for rel, data := range files {
+		if err := gen.WriteFile(filepath.Join(tmp, rel), data); err != nil {
+			remove()
+			return nil, nil, err
+		}
+	}
+	return []string{tmp}, remove, nil
+}

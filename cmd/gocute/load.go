@@ -1,0 +1,175 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+const (
+	modulePath = "github.com/gocute/gocute"
+	dslPath    = modulePath + "/dsl"
+	runnerPath = modulePath + "/cmd/gocute/runner"
+)
+
+// kernelPackage is a package of the user's with functions that return kernels.
+type kernelPackage struct {
+	path, dir string
+	module    *packages.Module // nil for one without a module
+	funcs     []kernelFunc
+}
+
+type kernelFunc struct{ name, pos string }
+
+// loaded is what the patterns on the command line stand for.
+type loaded struct {
+	kernels   []*kernelPackage
+	generated []*generatedPackage
+	dirs      []string // of all packages that are not generated
+}
+
+// load finds the packages and their kernel functions. A package that does not compile is an error, with the
+// compiler's messages.
+func (s *session) load(patterns []string) (*loaded, error) {
+	if len(patterns) == 0 {
+		patterns = []string{"."}
+	}
+	for i, p := range patterns { // go takes kernels for a package of the standard library
+		if info, err := os.Stat(filepath.Join(s.dir, p)); err == nil && info.IsDir() && !filepath.IsAbs(p) && !strings.HasPrefix(p, ".") {
+			patterns[i] = "./" + p
+		}
+	}
+	pkgs, err := packages.Load(&packages.Config{
+		Context: s.ctx, Dir: s.dir, Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
+			packages.NeedSyntax | packages.NeedModule,
+	}, patterns...)
+	if err != nil {
+		return nil, fmt.Errorf("loading %s: %w", strings.Join(patterns, " "), s.explain(err))
+	}
+	out := &loaded{}
+	var errs failure
+	wild := slices.ContainsFunc(patterns, func(p string) bool { return strings.Contains(p, "...") })
+	for _, p := range pkgs {
+		if g := readGenerated(p.PkgPath, p.Dir); g != nil { // whether it compiles does not matter
+			out.generated = append(out.generated, g)
+			continue
+		}
+		switch errors := messages(p); {
+		case len(errors) > 0:
+			errs = append(errs, errors...)
+		case p.Name == "main" && !wild:
+			errs = append(errs, fmt.Sprintf("%s: package main cannot be imported, and gocute imports the package whose kernels it generates: "+
+				"move the kernel functions to a package of their own", s.shorten(p.Dir)))
+		case p.Name != "main":
+			out.add(p)
+		}
+	}
+	if len(errs) == 0 && len(out.kernels)+len(out.generated) == 0 {
+		if env, err := s.goEnv(); err == nil && env.GOWORK == "" && (env.GOMOD == "" || env.GOMOD == os.DevNull) {
+			return nil, s.explain(errNoModule)
+		}
+		errs = failure{fmt.Sprintf("%s: no kernels: expected exported functions without parameters that return *dsl.Kernel (of %s)",
+			strings.Join(patterns, " "), dslPath)}
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return out, nil
+}
+
+func (l *loaded) add(p *packages.Package) {
+	l.dirs = append(l.dirs, p.Dir)
+	if funcs := kernelFuncs(p); len(funcs) > 0 {
+		l.kernels = append(l.kernels, &kernelPackage{path: p.PkgPath, dir: p.Dir, module: p.Module, funcs: funcs})
+	}
+}
+
+// messages are the errors of a package, each with file:line. After a syntax error the others in the package are
+// mostly its consequences, so only the first one of each file is kept.
+func messages(p *packages.Package) []string {
+	syntax := slices.ContainsFunc(p.Errors, func(e packages.Error) bool { return e.Kind == packages.ParseError })
+	files := map[string]bool{}
+	var out []string
+	for _, e := range p.Errors {
+		msg := strings.TrimSpace(e.Msg)
+		if e.Kind == packages.ListError && strings.HasPrefix(msg, "# ") { // the compiler's own text of what follows as a type error
+			continue
+		}
+		if syntax {
+			file, _, _ := strings.Cut(e.Pos, ":")
+			if e.Kind != packages.ParseError || files[file] {
+				continue
+			}
+			files[file] = true
+		}
+		if e.Pos != "" && e.Pos != "-" {
+			msg = e.Pos + ": " + msg
+		}
+		if !slices.Contains(out, msg) {
+			out = append(out, msg)
+		}
+	}
+	if len(out) == 0 && len(p.Errors) > 0 {
+		out = append(out, p.Errors[0].Msg)
+	}
+	return out
+}
+
+var errNoModule = errors.New("go.mod file not found")
+
+// explain adds what to do to an error of the go command.
+func (s *session) explain(err error) error {
+	if strings.Contains(err.Error(), errNoModule.Error()) {
+		return errors.New("there is no go.mod in this folder or above: run go mod init, then go get " + modulePath)
+	}
+	return err
+}
+
+// kernelFuncs lists the functions that return kernels, in the order of the source.
+func kernelFuncs(p *packages.Package) []kernelFunc {
+	type found struct {
+		kernelFunc
+		file string
+		line int
+	}
+	var all []found
+	scope := p.Types.Scope()
+	for _, name := range scope.Names() {
+		f, ok := scope.Lookup(name).(*types.Func)
+		if !ok || !f.Exported() || !returnsKernel(f.Signature()) {
+			continue
+		}
+		at := p.Fset.Position(f.Pos())
+		all = append(all, found{kernelFunc{name, fmt.Sprintf("%s:%d", at.Filename, at.Line)}, at.Filename, at.Line})
+	}
+	slices.SortFunc(all, func(a, b found) int {
+		if c := strings.Compare(a.file, b.file); c != 0 {
+			return c
+		}
+		return a.line - b.line
+	})
+	var out []kernelFunc
+	for _, f := range all {
+		out = append(out, f.kernelFunc)
+	}
+	return out
+}
+
+// returnsKernel reports whether a function is func() *dsl.Kernel.
+func returnsKernel(sig *types.Signature) bool {
+	if sig.Params().Len() != 0 || sig.Results().Len() != 1 || sig.TypeParams().Len() != 0 {
+		return false
+	}
+	ptr, ok := types.Unalias(sig.Results().At(0).Type()).(*types.Pointer)
+	if !ok {
+		return false
+	}
+	named, ok := types.Unalias(ptr.Elem()).(*types.Named)
+	return ok && named.Obj().Name() == "Kernel" && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == dslPath
+}

@@ -1,0 +1,128 @@
+// Command gocute generates, compiles and runs kernels that are written with package dsl, in any module.
+//
+//	gocute list ./kernels                          the kernels of a package
+//	gocute gen ./kernels -o out                    CUDA C++ and a Go launcher for each
+//	gocute build ./kernels -o out                  the same, compiled
+//	gocute run gemm_f16 ./kernels -set M=512       runs one and compares with its reference
+//	gocute eval 'right_inverse((4,8):(8,1))'       layout algebra
+//
+// The exit status is 0, 1 for any failure, and 2 for wrong usage.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gocute:", err)
+		os.Exit(1)
+	}
+	os.Exit(run(ctx, dir, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// cli is the command line.
+type cli struct {
+	List    listCmd    `cmd:"" help:"List the kernels of packages."`
+	Gen     genCmd     `cmd:"" help:"Generate CUDA C++ and a Go launcher for each kernel."`
+	Build   buildCmd   `cmd:"" help:"Generate and compile kernels."`
+	Run     runCmd     `cmd:"" help:"Run a kernel on the GPU or in the emulator and compare it with its reference."`
+	Eval    evalCmd    `cmd:"" help:"Evaluate an expression of layout algebra."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// session is what commands share.
+type session struct {
+	ctx            context.Context
+	dir            string // the working folder, absolute
+	stdout, stderr io.Writer
+}
+
+// failure is an error with several lines to print, a mistake each.
+type failure []string
+
+func (f failure) Error() string { return strings.Join(f, "\n") }
+
+// errSilent is a failure about which everything has been said.
+var errSilent = errors.New("failed")
+
+// run is the command without the process around it.
+func run(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
+	s := &session{ctx: ctx, dir: dir, stdout: stdout, stderr: stderr}
+	var c cli
+	status := -1
+	parser, err := kong.New(&c, kong.Name("gocute"), kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { status = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description("Generates, compiles and runs CUDA kernels that are written in Go with github.com/gocute/gocute/dsl."))
+	if err != nil {
+		fmt.Fprintln(stderr, "gocute: internal error:", err)
+		return 1
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(longFlags(parser.Model.Node, args))
+	if status >= 0 { // --help was asked for and has been printed
+		return status
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "gocute: %v\nRun gocute --help, or gocute COMMAND --help, for usage.\n", err)
+		return 2
+	}
+	return s.report(parsed.Run(s))
+}
+
+// report prints an error, one line for each mistake, and returns the exit status.
+func (s *session) report(err error) int {
+	if err == nil {
+		return 0
+	}
+	if s.ctx.Err() != nil {
+		fmt.Fprintln(s.stderr, "gocute: interrupted")
+		return 1
+	}
+	if !errors.Is(err, errSilent) {
+		fmt.Fprintln(s.stderr, s.shorten(err.Error()))
+	}
+	return 1
+}
+
+// shorten makes paths below the working folder relative to it.
+func (s *session) shorten(text string) string {
+	return strings.ReplaceAll(text, s.dir+string(filepath.Separator), "")
+}
+
+// longFlags lets flags of several letters have one dash, as Go's tools do: -set is --set.
+func longFlags(model *kong.Node, args []string) []string {
+	names := map[string]bool{}
+	_ = kong.Visit(model, func(n kong.Visitable, next kong.Next) error {
+		if f, ok := n.(*kong.Flag); ok && len(f.Name) > 1 {
+			names[f.Name] = true
+		}
+		return next(nil)
+	})
+	out := append([]string(nil), args...)
+	for i, a := range out {
+		if a == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(a, "-"), "=")
+		if strings.HasPrefix(a, "-") && names[name] {
+			out[i] = "-" + a
+		}
+	}
+	return out
+}

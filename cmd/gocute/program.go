@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gocute/gocute/cmd/gocute/runner"
+)
+
+// program is a synthetic main program that imports packages with kernels. It exists as an overlay of the go
+// command only: nothing is written to the user's module, which may be read-only.
+type program struct {
+	place string // the folder that it pretends to be in: one from which all its packages may be imported
+	pkgs  []*kernelPackage
+}
+
+// ask has the kernels of the packages recorded in programs of their own and returns each one's answer.
+func (s *session) ask(pkgs []*kernelPackage, req runner.Request) ([]runner.Response, error) {
+	tmp, err := os.MkdirTemp("", "gocute-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	mod, err := s.module(tmp)
+	if err != nil {
+		return nil, err
+	}
+	var out []runner.Response
+	for _, p := range programs(pkgs, mod.dir) {
+		res, err := s.execute(p, mod, tmp, req)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, res)
+	}
+	return out, nil
+}
+
+// programs groups packages so that each group has a place all of its packages may be imported from: what is
+// below a folder internal can be imported only from beside that.
+func programs(pkgs []*kernelPackage, otherwise string) []*program {
+	var out []*program
+	for _, p := range pkgs {
+		place := placeOf(p, otherwise)
+		i := slices.IndexFunc(out, func(g *program) bool { return within(g.place, place) || within(place, g.place) })
+		if i < 0 {
+			out = append(out, &program{place: place, pkgs: []*kernelPackage{p}})
+			continue
+		}
+		g := out[i]
+		g.pkgs = append(g.pkgs, p)
+		if within(place, g.place) { // the deeper of both may import from either
+			g.place = place
+		}
+	}
+	return out
+}
+
+// placeOf is the highest folder of the module from which a package may be imported.
+func placeOf(p *kernelPackage, otherwise string) string {
+	if p.module == nil || !p.module.Main {
+		return otherwise
+	}
+	rel := strings.Split(strings.TrimPrefix(strings.TrimPrefix(p.path, p.module.Path), "/"), "/")
+	for i := len(rel) - 1; i >= 0; i-- {
+		if rel[i] == "internal" {
+			return filepath.Join(p.module.Dir, filepath.Join(rel[:i]...))
+		}
+	}
+	return p.module.Dir
+}
+
+// within reports whether a folder is another or below it.
+func within(dir, parent string) bool {
+	return dir == parent || strings.HasPrefix(dir, strings.TrimSuffix(parent, "/")+"/")
+}
+
+// source is the program's text. The same packages give the same text, so that the go command finds the
+// program in its cache.
+func (p *program) source() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "package main\n\nimport (\n\t%q\n", runnerPath)
+	for i, k := range p.pkgs {
+		fmt.Fprintf(&b, "\tp%d %q\n", i, k.path)
+	}
+	fmt.Fprintf(&b, ")\n\nfunc main() {\n\trunner.Main(%d, []runner.Package{\n", runner.Protocol)
+	for i, k := range p.pkgs {
+		fmt.Fprintf(&b, "\t\t{Path: %q, Funcs: []runner.Func{\n", k.path)
+		for _, f := range k.funcs {
+			fmt.Fprintf(&b, "\t\t\t{Name: %q, Pos: %q, New: p%d.%s},\n", f.name, f.pos, i, f.name)
+		}
+		b.WriteString("\t\t}},\n")
+	}
+	b.WriteString("\t})\n}\n")
+	return b.Bytes()
+}
+
+// execute builds and runs a program with go run, which keeps the linked program for the next time.
+func (s *session) execute(p *program, mod *module, tmp string, req runner.Request) (runner.Response, error) {
+	var res runner.Response
+	src := p.source()
+	folder := filepath.Join(p.place, fmt.Sprintf("gocute_main_%x", sha256.Sum256(src))[:24])
+	real, overlay := filepath.Join(tmp, "main.go"), filepath.Join(tmp, "overlay.json")
+	request := filepath.Join(tmp, "request.json")
+	req.Protocol, req.Response = runner.Protocol, filepath.Join(tmp, "response.json")
+	_ = os.Remove(req.Response)
+	files := map[string]any{
+		overlay: map[string]any{"Replace": map[string]string{filepath.Join(folder, "main.go"): real}},
+		request: req,
+	}
+	for path, v := range files {
+		data, err := json.Marshal(v)
+		if err == nil {
+			err = os.WriteFile(path, data, 0o600)
+		}
+		if err != nil {
+			return res, err
+		}
+	}
+	if err := os.WriteFile(real, src, 0o600); err != nil {
+		return res, err
+	}
+	args := append([]string{"run", "-overlay=" + overlay}, mod.flags...)
+	cmd := exec.CommandContext(s.ctx, "go", append(args, folder, request)...)
+	noise := &filter{to: s.stderr}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, mod.env, s.stdout, noise
+	ownGroup(cmd)
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	noise.flush()
+	data, readErr := os.ReadFile(req.Response)
+	if readErr != nil {
+		return res, p.failed(err, noise.text.String())
+	}
+	if err := json.Unmarshal(data, &res); err != nil {
+		return res, fmt.Errorf("internal error: response: %w", err)
+	}
+	return res, nil
+}
+
+// failed explains a program that gave no response. What the go command or the program said has been shown.
+func (p *program) failed(err error, said string) error {
+	var paths []string
+	for _, k := range p.pkgs {
+		paths = append(paths, k.path)
+	}
+	s := fmt.Sprintf("gocute: the program that records the kernels of %s did not finish: %v", strings.Join(paths, ", "), err)
+	if missing.MatchString(said) {
+		s += fmt.Sprintf("\nthe module lacks what gocute needs to run in it; run: go get %s@%s", runnerPath, version().module())
+	}
+	return fmt.Errorf("%s", s)
+}
+
+// missing matches the go command's words about modules that are not there.
+var missing = regexp.MustCompile(`no required module provides|missing go\.sum entry|does not contain package|cannot find module|is not in std|inconsistent vendoring`)
+
+// filter passes lines on, but for the exit status that go run adds.
+type filter struct {
+	to   interface{ Write([]byte) (int, error) }
+	line []byte
+	text strings.Builder // all that passed
+}
+
+var exitStatus = regexp.MustCompile(`^exit status [0-9]+\n?$`)
+
+// Write keeps an unfinished line for later.
+func (f *filter) Write(data []byte) (int, error) {
+	f.line = append(f.line, data...)
+	for {
+		i := bytes.IndexByte(f.line, '\n')
+		if i < 0 {
+			return len(data), nil
+		}
+		line := f.line[:i+1]
+		f.line = f.line[i+1:]
+		if err := f.pass(line); err != nil {
+			return len(data), err
+		}
+	}
+}
+
+func (f *filter) pass(line []byte) error {
+	if exitStatus.Match(line) {
+		return nil
+	}
+	f.text.Write(line)
+	_, err := f.to.Write(line)
+	return err
+}
+
+func (f *filter) flush() {
+	if len(f.line) > 0 {
+		_ = f.pass(f.line)
+		f.line = nil
+	}
+}

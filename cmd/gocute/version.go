@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// versionCmd is gocute version.
+type versionCmd struct{}
+
+// Help is shown by --help.
+func (versionCmd) Help() string { return "Example: gocute version" }
+
+// Run prints the version of the module, of Go and of the system.
+func (versionCmd) Run(s *session) error {
+	v := version()
+	fmt.Fprintf(s.stdout, "gocute %s %s %s/%s\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}
+
+// release is what the binary was built from.
+type release struct{ tag, revision string }
+
+func version() release {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return release{tag: "(devel)"}
+	}
+	r := release{tag: info.Main.Version}
+	if info.Main.Path != modulePath { // built into something else
+		r.tag = "(devel)"
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			r.revision = s.Value[:12]
+		}
+	}
+	return r
+}
+
+func (r release) String() string {
+	if r.tag == "(devel)" || r.tag == "" {
+		if r.revision != "" {
+			return "devel-" + r.revision
+		}
+		return "devel"
+	}
+	return r.tag
+}
+
+// module is the version to go get.
+func (r release) module() string {
+	if r.tag == "(devel)" || r.tag == "" {
+		return "latest"
+	}
+	return r.tag
+}
