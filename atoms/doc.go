@@ -67,7 +67,7 @@ type CopyRow struct {
 	Arch          int
 	DstRegs       Regs // registers that the instruction writes in one thread, if it writes registers
 	VectorBits    int  // adjacent bits that each thread reads or writes in memory, aligned to as much
-	ElemBits      int  // the element width that the instruction shuffles by; 0: any
+	ElemBits      int  // the width of what the instruction shuffles: wider elements would be torn; 0: any
 	Asynchronous  bool // bytes arrive at a wait
 	CacheOperator string
 }

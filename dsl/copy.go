@@ -139,6 +139,13 @@ func (c TiledCopy[S, D, E]) Slice(thread Expr) ThrCopy[S, D, E] {
 	return ThrCopy[S, D, E]{c: c.c, k: k, thread: e}
 }
 
+// threadWasSet reports a slice that was made by a thread that did not exist yet: it has no kernel.
+func (k *K) threadWasSet(op string, slice *K) {
+	if k != nil && slice == nil {
+		k.errorf(op, "expects a slice by k.Thread, but it was made before k.Threads, which makes k.Thread")
+	}
+}
+
 // thread checks that a thread expression numbers at most the threads of a tiled copy or MMA.
 func (k *K) thread(op string, thread Expr, n int64, what string) (sym.Expr, bool) {
 	e, ok := k.expr(op, thread)
@@ -152,8 +159,9 @@ func (k *K) thread(op string, thread Expr, n int64, what string) (sym.Expr, bool
 	return e, true
 }
 
-func (c ThrCopy[S, D, E]) partition(op string, t *ir.Tensor, s ir.Side) *ir.Tensor {
+func (c ThrCopy[S, D, E]) partition(op string, k *K, t *ir.Tensor, s ir.Side) *ir.Tensor {
 	if c.c == nil || t == nil {
+		k.threadWasSet(op, c.k)
 		return nil
 	}
 	letter := c.c.Letter
@@ -171,28 +179,29 @@ func (c ThrCopy[S, D, E]) partition(op string, t *ir.Tensor, s ir.Side) *ir.Tens
 
 // PartitionS is the thread's view of a source tensor: ((atom values,repeats),RestM,RestN,…).
 func (c ThrCopy[S, D, E]) PartitionS(t Tensor[S, E]) Tensor[S, E] {
-	return Tensor[S, E]{k: t.k, t: c.partition("PartitionS", t.t, ir.Source)}
+	return Tensor[S, E]{k: t.k, t: c.partition("PartitionS", t.k, t.t, ir.Source)}
 }
 
 // PartitionD is the thread's view of a destination tensor: ((atom values,repeats),RestM,RestN,…).
 func (c ThrCopy[S, D, E]) PartitionD(t Tensor[D, E]) Tensor[D, E] {
-	return Tensor[D, E]{k: t.k, t: c.partition("PartitionD", t.t, ir.Destination)}
+	return Tensor[D, E]{k: t.k, t: c.partition("PartitionD", t.k, t.t, ir.Destination)}
 }
 
 // FragmentSrc declares registers for what the thread gives to a copy from registers: its part of a tensor on the
 // copy's source side, ((atom values,repeats),RestM,RestN,…).
 func FragmentSrc[X, D Space, E elem.Any](c ThrCopy[Rmem, D, E], t Tensor[X, E]) Tensor[Rmem, E] {
-	return FragmentLike(Tensor[X, E]{k: t.k, t: c.partition("FragmentSrc", t.t, ir.Source)})
+	return FragmentLike(Tensor[X, E]{k: t.k, t: c.partition("FragmentSrc", t.k, t.t, ir.Source)})
 }
 
 // FragmentDst declares registers for what the thread receives from a copy to registers: its part of a tensor on the
 // copy's destination side, ((atom values,repeats),RestM,RestN,…). For ldmatrix that is not what the thread points at.
 func FragmentDst[X, S Space, E elem.Any](c ThrCopy[S, Rmem, E], t Tensor[X, E]) Tensor[Rmem, E] {
-	return FragmentLike(Tensor[X, E]{k: t.k, t: c.partition("FragmentDst", t.t, ir.Destination)})
+	return FragmentLike(Tensor[X, E]{k: t.k, t: c.partition("FragmentDst", t.k, t.t, ir.Destination)})
 }
 
-func (c ThrCopy[S, D, E]) retile(op string, t *ir.Tensor, s ir.Side) *ir.Tensor {
+func (c ThrCopy[S, D, E]) retile(op string, k *K, t *ir.Tensor, s ir.Side) *ir.Tensor {
 	if c.c == nil || t == nil {
+		k.threadWasSet(op, c.k)
 		return nil
 	}
 	if t.Storage.Space != ir.Register {
@@ -220,13 +229,13 @@ func (c ThrCopy[S, D, E]) retile(op string, t *ir.Tensor, s ir.Side) *ir.Tensor 
 // RetileS regroups a fragment as this copy reads it: ((atom values,repeats),RestM,RestN). It refuses a fragment
 // whose values are not in this copy's order.
 func (c ThrCopy[S, D, E]) RetileS(t Tensor[S, E]) Tensor[S, E] {
-	return Tensor[S, E]{k: t.k, t: c.retile("RetileS", t.t, ir.Source)}
+	return Tensor[S, E]{k: t.k, t: c.retile("RetileS", t.k, t.t, ir.Source)}
 }
 
 // RetileD regroups a fragment as this copy writes it: ((atom values,repeats),RestM,RestN). It refuses a fragment
 // whose values are not in this copy's order.
 func (c ThrCopy[S, D, E]) RetileD(t Tensor[D, E]) Tensor[D, E] {
-	return Tensor[D, E]{k: t.k, t: c.retile("RetileD", t.t, ir.Destination)}
+	return Tensor[D, E]{k: t.k, t: c.retile("RetileD", t.k, t.t, ir.Destination)}
 }
 
 // Copy moves src to dst, partitions of this tiled copy (or retiled fragments). What lies outside the extents of a

@@ -247,7 +247,13 @@ func (k *K) errorf(op, format string, args ...any) { k.fail(k.position(), op, fo
 
 func (k *K) fail(pos cir.Pos, op, format string, args ...any) {
 	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
-	k.kernel.errs = append(k.kernel.errs, &Error{Pos: pos, Kernel: k.kernel.ir.Name, Op: op, Text: text})
+	e := &Error{Pos: pos, Kernel: k.kernel.ir.Name, Op: op, Text: text}
+	for _, old := range k.kernel.errs { // a constructor's mistake is met at every use
+		if old, ok := old.(*Error); ok && *old == *e {
+			return
+		}
+	}
+	k.kernel.errs = append(k.kernel.errs, e)
 }
 
 // add records an operation.

@@ -101,8 +101,9 @@ func (m TiledMMA[D, A, B, C]) Slice(thread Expr) ThrMMA[D, A, B, C] {
 	return ThrMMA[D, A, B, C]{m: m.m, k: k, thread: e}
 }
 
-func (m ThrMMA[D, A, B, C]) partition(op string, t *ir.Tensor, o ir.Operand) *ir.Tensor {
+func (m ThrMMA[D, A, B, C]) partition(op string, k *K, t *ir.Tensor, o ir.Operand) *ir.Tensor {
 	if m.m == nil || t == nil {
+		k.threadWasSet(op, m.k)
 		return nil
 	}
 	out, err := t.PartitionMMA("tC"+t.Name, m.m, o, m.thread)
@@ -114,8 +115,8 @@ func (m ThrMMA[D, A, B, C]) partition(op string, t *ir.Tensor, o ir.Operand) *ir
 	return out
 }
 
-func (m ThrMMA[D, A, B, C]) fragment(op string, t *ir.Tensor, o ir.Operand) *ir.Tensor {
-	part := m.partition(op, t, o)
+func (m ThrMMA[D, A, B, C]) fragment(op string, k *K, t *ir.Tensor, o ir.Operand) *ir.Tensor {
+	part := m.partition(op, k, t, o)
 	if part == nil {
 		return nil
 	}
@@ -132,27 +133,27 @@ func (m ThrMMA[D, A, B, C]) fragment(op string, t *ir.Tensor, o ir.Operand) *ir.
 
 // PartitionA is the thread's view of a tensor over (M,K): (MMA,MMA_M,MMA_K).
 func PartitionA[S Space, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, A]) Tensor[S, A] {
-	return Tensor[S, A]{k: t.k, t: m.partition("PartitionA", t.t, ir.A)}
+	return Tensor[S, A]{k: t.k, t: m.partition("PartitionA", t.k, t.t, ir.A)}
 }
 
 // PartitionB is the thread's view of a tensor over (N,K): (MMA,MMA_N,MMA_K).
 func PartitionB[S Space, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, B]) Tensor[S, B] {
-	return Tensor[S, B]{k: t.k, t: m.partition("PartitionB", t.t, ir.B)}
+	return Tensor[S, B]{k: t.k, t: m.partition("PartitionB", t.k, t.t, ir.B)}
 }
 
 // PartitionC is the thread's view of a tensor over (M,N): (MMA,MMA_M,MMA_N).
 func PartitionC[S Space, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, C]) Tensor[S, C] {
-	return Tensor[S, C]{k: t.k, t: m.partition("PartitionC", t.t, ir.C)}
+	return Tensor[S, C]{k: t.k, t: m.partition("PartitionC", t.k, t.t, ir.C)}
 }
 
 // FragmentA declares registers for the thread's part of a tensor over (M,K): (MMA,MMA_M,MMA_K).
 func FragmentA[S Space, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, A]) Tensor[Rmem, A] {
-	return Tensor[Rmem, A]{k: t.k, t: m.fragment("FragmentA", t.t, ir.A)}
+	return Tensor[Rmem, A]{k: t.k, t: m.fragment("FragmentA", t.k, t.t, ir.A)}
 }
 
 // FragmentB declares registers for the thread's part of a tensor over (N,K): (MMA,MMA_N,MMA_K).
 func FragmentB[S Space, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, B]) Tensor[Rmem, B] {
-	return Tensor[Rmem, B]{k: t.k, t: m.fragment("FragmentB", t.t, ir.B)}
+	return Tensor[Rmem, B]{k: t.k, t: m.fragment("FragmentB", t.k, t.t, ir.B)}
 }
 
 // FragmentC declares accumulators for the thread's part of an output tensor over (M,N): (MMA,MMA_M,MMA_N).
@@ -163,7 +164,7 @@ func FragmentC[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S
 	}
 	acc := *t.t
 	acc.Elem = elem.KindOf[C]()
-	return Tensor[Rmem, C]{k: t.k, t: m.fragment("FragmentC", &acc, ir.C)}
+	return Tensor[Rmem, C]{k: t.k, t: m.fragment("FragmentC", t.k, &acc, ir.C)}
 }
 
 // PartitionOut is the thread's view of an output tensor over (M,N) whose elements are not the accumulators' type.
@@ -173,7 +174,7 @@ func PartitionOut[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tenso
 	}
 	acc := *t.t
 	acc.Elem = elem.KindOf[C]()
-	out := m.partition("PartitionOut", &acc, ir.C)
+	out := m.partition("PartitionOut", t.k, &acc, ir.C)
 	if out != nil {
 		out.Elem = t.t.Elem
 	}

@@ -30,7 +30,7 @@ func To[O, E elem.Any](v Val[E]) Val[O] {
 		return Val[O]{k: v.k}
 	}
 	if elem.KindOf[O]() == v.v.Kind() {
-		return Val[O]{k: v.k, v: v.v}
+		return Val[O](v)
 	}
 	return Val[O]{k: v.k, v: cir.Convert{To: elem.KindOf[O](), X: v.v}}
 }

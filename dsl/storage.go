@@ -1,0 +1,134 @@
+package dsl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// In is a global tensor that the kernel reads.
+func In[E elem.Any](k *K, name string, l Layout) Tensor[Gmem, E] {
+	return global[E](k, "In", name, l, true, false)
+}
+
+// Out is a global tensor that the kernel writes.
+func Out[E elem.Any](k *K, name string, l Layout) Tensor[Gmem, E] {
+	return global[E](k, "Out", name, l, false, true)
+}
+
+// InOut is a global tensor that the kernel reads and writes.
+func InOut[E elem.Any](k *K, name string, l Layout) Tensor[Gmem, E] {
+	return global[E](k, "InOut", name, l, true, true)
+}
+
+func global[E elem.Any](k *K, op, name string, l Layout, read, write bool) Tensor[Gmem, E] {
+	none := Tensor[Gmem, E]{k: k}
+	lay, err := l.Algebra()
+	if err != nil {
+		k.errorf(op, "%s: %v", name, err)
+		return none
+	}
+	if lay.IsSwizzled() || lay.HasBasis() {
+		k.errorf(op, "%s expects a plain layout in global memory, but got %s", name, lay)
+		return none
+	}
+	if !k.argument(op, name) {
+		return none
+	}
+	count, err := lay.Cosize()
+	if err != nil {
+		k.errorf(op, "%s: %v", name, err)
+		return none
+	}
+	kind := elem.KindOf[E]()
+	mem := &cir.Mem{Name: name, Space: cir.Global, Elem: kind, Count: count, Align: max(1, kind.Bits()/8)}
+	p := &cir.Param{Name: name, Class: cir.Pointer, Elem: kind, Mem: mem, Layout: lay.String(), Read: read, Write: write}
+	p.Extents = lay.Shape().Leaves()
+	for _, d := range lay.Stride().Leaves() {
+		p.Strides = append(p.Strides, d.Coef)
+	}
+	k.kernel.ir.Params = append(k.kernel.ir.Params, p)
+	t := &ir.Tensor{Name: name, Base: name, Elem: kind, Layout: lay, Ident: algebra.Identity(lay.Shape()),
+		Storage: &ir.Storage{Name: name, Space: ir.Global, Elem: kind, Param: p, Align: mem.Align}}
+	t.Bounds = bounds(lay.Shape(), nil)
+	return Tensor[Gmem, E]{k: k, t: t}
+}
+
+// bounds lists the extents of a shape's leaves with their paths.
+func bounds(s algebra.Shape, path []int) []ir.Bound {
+	if s.IsLeaf() {
+		return []ir.Bound{{Path: path, Extent: s.Leaf()}}
+	}
+	var out []ir.Bound
+	for i := range s.Rank() {
+		out = append(out, bounds(s.Mode(i), append(append([]int{}, path...), i))...)
+	}
+	return out
+}
+
+// Scalar is a value that the launcher passes.
+func Scalar[E elem.Any](k *K, name string) Val[E] {
+	kind := elem.KindOf[E]()
+	if !k.argument("Scalar", name) {
+		return Val[E]{k: k}
+	}
+	p := &cir.Param{Name: name, Class: cir.Scalar, Elem: kind}
+	k.kernel.ir.Params = append(k.kernel.ir.Params, p)
+	return Val[E]{k: k, v: cir.ParamValue{Param: p}}
+}
+
+// Shared is an array in the block's shared memory. Its layout is static and may be swizzled.
+func Shared[E elem.Any](k *K, name string, l Layout) Tensor[Smem, E] {
+	none := Tensor[Smem, E]{k: k}
+	lay, err := l.Algebra()
+	if err != nil {
+		k.errorf("Shared", "%s: %v", name, err)
+		return none
+	}
+	if !lay.IsStatic() || lay.HasBasis() {
+		k.errorf("Shared", "%s expects a static layout of integers, but got %s", name, lay)
+		return none
+	}
+	if !k.argument("Shared", name) {
+		return none
+	}
+	kind := elem.KindOf[E]()
+	if n, err := lay.Plain().Cosize(); err == nil { // too large to look at every element
+		if c, _ := n.IsConst(); c > int64(cir.MaxShared()*8/kind.Bits()) {
+			k.errorf("Shared", "%s has %d elements of type %s, but a block has at most %d bytes of shared memory", name, c, kind, cir.MaxShared())
+			return none
+		}
+	}
+	last := int64(0)
+	for i, n := int64(0), size(lay); i < n; i++ {
+		last = max(last, lay.AtInt(i))
+	}
+	st := &ir.Storage{Name: name, Space: ir.Shared, Elem: kind, Count: last + 1, Align: 16}
+	all := append(slices.Clone(k.kernel.ir.Storages), st)
+	if _, total := ir.PlaceShared(all); total > cir.MaxShared() {
+		k.errorf("Shared", "%s brings the block to %d bytes of shared memory, but it has at most %d", name, total, cir.MaxShared())
+		return none
+	}
+	k.kernel.ir.Storages = all
+	t := &ir.Tensor{Name: name, Base: strings.TrimPrefix(name, "s"), Storage: st, Elem: kind,
+		Layout: lay.Plain(), Swizzle: lay.Swizzle(), Offset: lay.Offset()}
+	return Tensor[Smem, E]{k: k, t: t}
+}
+
+func size(l algebra.Layout) int64 { n, _ := l.IntSize(); return n }
+
+// registers declares a register array and the tensor over it.
+func (k *K) registers(name, base string, kind elem.Kind, l algebra.Layout, values *ir.Provenance) (*ir.Tensor, error) {
+	n, err := l.Cosize()
+	if err != nil {
+		return nil, err
+	}
+	count, _ := n.IsConst()
+	st := &ir.Storage{Name: k.fresh(name), Space: ir.Register, Elem: kind, Count: count}
+	k.kernel.ir.Storages = append(k.kernel.ir.Storages, st)
+	return &ir.Tensor{Name: st.Name, Base: base, Storage: st, Elem: kind, Layout: l, Values: values}, nil
+}
