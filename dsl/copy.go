@@ -73,28 +73,6 @@ func NewTiledCopyTV[E elem.Any, S, D Space](a atoms.CopyAtom[S, D], tv, tile Lay
 	return tiledCopy[E, S, D](ir.NewTiledCopyTV(a.Row(), elem.KindOf[E](), t, v.Shape()))
 }
 
-// CopyA follows the MMA's layout of A over (M,K) (make_tiled_copy_A).
-func CopyA[S, D Space, DD, A, B, C elem.Any](a atoms.CopyAtom[S, D], m TiledMMA[DD, A, B, C]) TiledCopy[S, D, A] {
-	return tiledCopy[A, S, D](copyOf(a.Row(), m.m, m.err, ir.A))
-}
-
-// CopyB follows the MMA's layout of B over (N,K) (make_tiled_copy_B).
-func CopyB[S, D Space, DD, A, B, C elem.Any](a atoms.CopyAtom[S, D], m TiledMMA[DD, A, B, C]) TiledCopy[S, D, B] {
-	return tiledCopy[B, S, D](copyOf(a.Row(), m.m, m.err, ir.B))
-}
-
-// CopyC follows the MMA's layout of C over (M,N) (make_tiled_copy_C).
-func CopyC[S, D Space, DD, A, B, C elem.Any](a atoms.CopyAtom[S, D], m TiledMMA[DD, A, B, C]) TiledCopy[S, D, C] {
-	return tiledCopy[C, S, D](copyOf(a.Row(), m.m, m.err, ir.C))
-}
-
-func copyOf(row *atoms.CopyRow, m *ir.TiledMMA, err error, o ir.Operand) (*ir.TiledCopy, error) {
-	if err != nil {
-		return nil, err
-	}
-	return ir.NewTiledCopyMMA(row, m.Elem(o), m, o)
-}
-
 // Err is the mistake in the copy's layouts, or nil.
 func (c TiledCopy[S, D, E]) Err() error { return c.err }
 
@@ -245,7 +223,7 @@ func Copy[S, D Space, E elem.Any](c TiledCopy[S, D, E], src Tensor[S, E], dst Te
 		return
 	}
 	k := src.k
-	if !k.usable("Copy", src.t, dst.t) {
+	if !k.usable("Copy", src.t, dst.t) || !k.knownAll("Copy", &src.t, &dst.t) {
 		return
 	}
 	if err := ir.CheckCopy(c.c, src.t, dst.t); err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gocute/gocute/algebra/sym"
@@ -45,8 +46,9 @@ type K struct {
 	kernel  *Kernel
 	body    *[]ir.Op
 	names   map[string]bool
-	symbols map[string]*scope // of loop variables and Vars
-	helpers map[string]bool   // functions whose lines are skipped in errors
+	symbols map[string]*scope      // of loop variables and Vars
+	helpers map[string]bool        // functions whose lines are skipped in errors
+	facts   map[string]*sym.Symbol // what the branch being recorded knows of Dims, by name
 }
 
 // scope is the body in which a staged value lives.
@@ -220,7 +222,7 @@ func (k *K) panicPosition() (pos cir.Pos, ours bool) {
 		switch {
 		case strings.HasPrefix(f.Function, "runtime."):
 			inPanic = true
-		case inPanic && strings.HasPrefix(f.Function, "github.com/gocute/gocute/") && !strings.Contains(f.Function, "/kernels."):
+		case inPanic && ofPipeline(f.Function):
 			return cir.Pos{File: f.File, Line: f.Line}, !strings.HasPrefix(f.Function, thisPackage+"Test")
 		case inPanic:
 			return cir.Pos{File: f.File, Line: f.Line}, false
@@ -229,6 +231,14 @@ func (k *K) panicPosition() (pos cir.Pos, ours bool) {
 			return pos, true
 		}
 	}
+}
+
+// ofPipeline reports whether a function belongs to the packages that a user's kernel calls.
+func ofPipeline(function string) bool {
+	rest, ok := strings.CutPrefix(function, "github.com/gocute/gocute/")
+	return ok && slices.ContainsFunc([]string{"dsl", "algebra", "atoms", "elem", "gen"}, func(pkg string) bool {
+		return strings.HasPrefix(rest, pkg+".") || strings.HasPrefix(rest, pkg+"/")
+	})
 }
 
 // Error is a mistake in a kernel, at a line of the user's code.
@@ -246,6 +256,9 @@ func (e *Error) Error() string {
 func (k *K) errorf(op, format string, args ...any) { k.fail(k.position(), op, format, args...) }
 
 func (k *K) fail(pos cir.Pos, op, format string, args ...any) {
+	if slices.Contains(args, any(errReported)) {
+		return // what it depends on has been reported
+	}
 	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
 	e := &Error{Pos: pos, Kernel: k.kernel.ir.Name, Op: op, Text: text}
 	for _, old := range k.kernel.errs { // a constructor's mistake is met at every use

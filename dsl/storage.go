@@ -83,6 +83,19 @@ func Scalar[E elem.Any](k *K, name string) Val[E] {
 
 // Shared is an array in the block's shared memory. Its layout is static and may be swizzled.
 func Shared[E elem.Any](k *K, name string, l Layout) Tensor[Smem, E] {
+	return shared[E](k, name, l, nil)
+}
+
+// SharedOver is an array in shared memory that starts where another one does, over it and over what was declared
+// after it, as far as it reaches. Only one of them may be in use at a time, which barriers have to see to.
+func SharedOver[E, O elem.Any](k *K, name string, l Layout, over Tensor[Smem, O]) Tensor[Smem, E] {
+	if over.t == nil {
+		return Tensor[Smem, E]{k: k}
+	}
+	return shared[E](k, name, l, over.t.Storage)
+}
+
+func shared[E elem.Any](k *K, name string, l Layout, over *ir.Storage) Tensor[Smem, E] {
 	none := Tensor[Smem, E]{k: k}
 	lay, err := l.Algebra()
 	if err != nil {
@@ -107,7 +120,7 @@ func Shared[E elem.Any](k *K, name string, l Layout) Tensor[Smem, E] {
 	for i, n := int64(0), size(lay); i < n; i++ {
 		last = max(last, lay.AtInt(i))
 	}
-	st := &ir.Storage{Name: name, Space: ir.Shared, Elem: kind, Count: last + 1, Align: 16}
+	st := &ir.Storage{Name: name, Space: ir.Shared, Elem: kind, Count: last + 1, Align: 16, Over: over}
 	all := append(slices.Clone(k.kernel.ir.Storages), st)
 	if _, total := ir.PlaceShared(all); total > cir.MaxShared() {
 		k.errorf("Shared", "%s brings the block to %d bytes of shared memory, but it has at most %d", name, total, cir.MaxShared())

@@ -128,6 +128,12 @@ func Map[S, D Space, E, O elem.Any](src Tensor[S, E], dst Tensor[D, O], f func(V
 	mapInto("Map", dst, func(_ Val[O], v Val[E]) Val[O] { return f(v) }, src)
 }
 
+// Combine sets every element of dst to f of itself and of src's element at the same coordinate. Where dst is in
+// global memory its own element is read only where f uses it.
+func Combine[S, D Space, E, O elem.Any](dst Tensor[D, O], src Tensor[S, E], f func(old Val[O], v Val[E]) Val[O]) {
+	mapInto("Combine", dst, f, src)
+}
+
 // Convert declares a fragment of type O with the values of src, rounded.
 func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
 	out := Tensor[Rmem, O]{k: src.k}
@@ -153,7 +159,7 @@ func mapInto[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(old 
 		return
 	}
 	k := dst.k
-	if !k.usable(op, src.t, dst.t) {
+	if !k.usable(op, src.t, dst.t) || !k.knownAll(op, &src.t, &dst.t) {
 		return
 	}
 	if err := ir.CheckMap(dst.t, src.t); err != nil {

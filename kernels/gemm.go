@@ -107,8 +107,53 @@ func GEMM[E elem.Half](name string, g GEMMConfig) *Kernel {
 				return al*sum + be*c.At(at[0], at[1])
 			}
 		})
-		Store(tCrC, PartitionC(thr, gC), func(acc, old Val[elem.F32]) Val[elem.F32] {
-			return Select(beta.Eq(Lit[elem.F32](0)), acc.Mul(alpha), acc.Mul(alpha).Add(old.Mul(beta)))
+		store(k, mma, tCrC, sA, C, gC, N, alpha, beta)
+	})
+}
+
+// store writes C = alpha*acc + beta*C through shared memory, over the operands' stages: rows of 16-byte vectors where
+// rows of C are aligned, else element by element, which is coalesced too.
+func store[E elem.Any, A, B elem.Any](k *K, mma TiledMMA[elem.F32, A, B, elem.F32], acc Tensor[Rmem, elem.F32], over Tensor[Smem, E],
+	C, gC Tensor[Gmem, elem.F32], N Expr, alpha, beta Val[elem.F32]) {
+	k.Helper()
+	bm, bn, threads := gC.Extent(0), gC.Extent(1), mma.Threads()
+	// Eight elements between rows put the four rows that a half warp writes into different banks.
+	sC := SharedOver[elem.F32](k, "sC", Shape(bm, bn).Strides(bn+8, 1), over) // (BLK_M,BLK_N)
+	r2s := CopyC(atoms.UniversalCopy[Rmem, Smem](64), mma)
+	toShared := r2s.Slice(k.Thread)
+	k.Barrier() // every warp has read its last operands
+	Copy(r2s, toShared.RetileS(acc), toShared.PartitionD(sC))
+	k.Barrier()
+
+	k.IfMultiple(N, 4, func() {
+		thr, val := Shape(threads/(bn/4), bn/4).Strides(bn/4, 1), Shape(1, 4)
+		s2r := NewTiledCopy[elem.F32](atoms.UniversalCopy[Smem, Rmem](128), thr, val)
+		g2r := NewTiledCopy[elem.F32](atoms.UniversalCopy[Gmem, Rmem](128), thr, val)
+		r2g := NewTiledCopy[elem.F32](atoms.UniversalCopy[Rmem, Gmem](128), thr, val)
+		tSsC := s2r.Slice(k.Thread).PartitionS(sC) // (CPY,CPY_M,CPY_N)
+		tSgC := r2g.Slice(k.Thread).PartitionD(gC) // (CPY,CPY_M,CPY_N)
+		tOgC := g2r.Slice(k.Thread).PartitionS(gC) // (CPY,CPY_M,CPY_N)
+		tSrC := FragmentLike(tSgC.At(All, 0, All)) // (CPY,CPY_N)
+		tOrC := FragmentLike(tOgC.At(All, 0, All)) // (CPY,CPY_N)
+		k.Loop(0, tSgC.Size(1), func(i Expr) {
+			Copy(s2r, tSsC.At(All, i, All), tSrC)
+			Combine(tSrC, tSrC, func(acc, _ Val[elem.F32]) Val[elem.F32] { return acc.Mul(alpha) })
+			k.If(beta.Ne(Lit[elem.F32](0)), func() {
+				Copy(g2r, tOgC.At(All, i, All), tOrC)
+				Combine(tSrC, tOrC, func(acc, old Val[elem.F32]) Val[elem.F32] { return acc.Add(old.Mul(beta)) })
+			}, nil)
+			Copy(r2g, tSrC, tSgC.At(All, i, All))
+		})
+	}, func() {
+		thr, val := Shape(threads/32, 32).Strides(32, 1), Shape(1, 1)
+		s2r := NewTiledCopy[elem.F32](atoms.UniversalCopy[Smem, Rmem](32), thr, val)
+		r2g := NewTiledCopy[elem.F32](atoms.UniversalCopy[Rmem, Gmem](32), thr, val)
+		tSsC := s2r.Slice(k.Thread).PartitionS(sC) // (CPY,CPY_M,CPY_N)
+		tSgC := r2g.Slice(k.Thread).PartitionD(gC) // (CPY,CPY_M,CPY_N)
+		k.Loop(0, tSgC.Size(1), func(i Expr) {
+			Combine(tSgC.At(All, i, All), tSsC.At(All, i, All), func(old, acc Val[elem.F32]) Val[elem.F32] {
+				return Select(beta.Eq(Lit[elem.F32](0)), acc.Mul(alpha), acc.Mul(alpha).Add(old.Mul(beta)))
+			})
 		})
 	})
 }

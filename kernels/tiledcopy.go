@@ -40,7 +40,7 @@ func LdmatrixRows() *Kernel {
 		k.Threads(32)
 		thr, val := Shape(32, 1), Shape(1, 8)
 		s2r := NewTiledCopyS[elem.F16](atoms.SM75_U32x4_LDSM_N, thr, val)
-		store := NewTiledCopyTV[elem.F16](atoms.UniversalCopy[Rmem, Gmem](32), s2r.LayoutD(), Shape(32, 8))
+		store := CopyLikeD(atoms.UniversalCopy[Rmem, Gmem](32), s2r)
 		sA := Shared[elem.F16](k, "sA", Shape(32, 8).Strides(8, 1)) // (M,K)
 
 		fetch(k, NewTiledCopyD[elem.F16](atoms.SM80_CP_ASYNC_CACHEGLOBAL_U128, thr, val), A, sA)
@@ -87,6 +87,7 @@ func Pipeline() *Kernel {
 		g2s := NewTiledCopyD[elem.F16](atoms.SM80_CP_ASYNC_CACHEALWAYS_U128, Shape(64, 2).Strides(2, 1), Shape(1, 8))
 		s2rA, s2rB := CopyA(atoms.SM75_U32x4_LDSM_N, mma), CopyB(atoms.SM75_U32x4_LDSM_N, mma)
 
+		// Rows of 32 bytes, of which each group of four is swizzled otherwise: no bank conflicts.
 		row := TileToShape(Swizzle(1, 3, 3, Shape(8, depth).Strides(depth, 1)), 64, depth, stages)
 		sA, sB := Shared[elem.F16](k, "sA", row), Shared[elem.F16](k, "sB", row)   // (M,K,PIPE) (N,K,PIPE)
 		gA, gB := A.Tile(Tile(64, depth), 0, All), B.Tile(Tile(64, depth), 0, All) // (M,K,k) (N,K,k)

@@ -74,8 +74,8 @@ func (c *TiledCopy) checkOrder(t *Tensor, s Side) error {
 	if err != nil {
 		return err
 	}
-	if !p.Copy.TileShape.Equal(c.TileShape) || sizeOf(theirs) != sizeOf(ours) {
-		return fmt.Errorf("%s is a partition by another copy, of tile %s and layout %s, but this copy's %s side has tile %s and layout %s", t.Name, p.Copy.TileShape, theirs, s, c.TileShape, ours)
+	if p.Copy.Tiler.String() != c.Tiler.String() || sizeOf(theirs) != sizeOf(ours) {
+		return fmt.Errorf("%s is a partition by another copy, of tile %s and layout %s, but this copy's %s side has tile %s and layout %s", t.Name, p.Copy.Tiler, theirs, s, c.Tiler, ours)
 	}
 	for i := range sizeOf(ours) {
 		if a, b := ours.AtInt(i), theirs.AtInt(i); a != b {
@@ -211,8 +211,10 @@ func CheckMap(dst, src *Tensor) error {
 			return fmt.Errorf("expects elements as they are stored, but %s reads %s as %s", t.Name, t.Storage.Elem, t.Elem)
 		}
 	}
-	if p, q := dst.Values, src.Values; p != nil && q != nil && *p != *q {
-		return fmt.Errorf("%s and %s come from different partitions, so their elements do not belong together", src.Name, dst.Name)
+	if p, q := dst.Values, src.Values; p != nil && q != nil {
+		if err := p.CheckSame(q); err != nil {
+			return fmt.Errorf("the elements of %s and %s do not belong together: of their partitions, %w", dst.Name, src.Name, err)
+		}
 	}
 	if dst.Layout.Rank() != src.Layout.Rank() {
 		return fmt.Errorf("expects views of one rank, but %s has shape %s and %s has %s", src.Name, src.Layout.Shape(), dst.Name, dst.Layout.Shape())

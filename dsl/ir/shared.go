@@ -12,20 +12,29 @@ const (
 	patternAlign = 1024 // of the widest swizzle's pattern: a row's address bits are its offset's
 )
 
-// PlaceShared places the shared arrays among storages one after the other; total is the bytes of all of them.
+// PlaceShared places the shared arrays among storages one after the other, those that lie over another one at its
+// start; total is the bytes of all of them.
 func PlaceShared(storages []*Storage) (places []Placement, total int) {
+	at, reach := map[*Storage]Placement{}, 0
 	for _, st := range storages {
 		if st.Space != Shared {
 			continue
 		}
 		bytes := int(st.Count) * st.Elem.Bits() / 8
+		if under, ok := at[st.Over]; ok {
+			at[st] = Placement{st, under.Align, under.Offset}
+			places = append(places, at[st])
+			reach = max(reach, under.Offset+bytes)
+			continue
+		}
 		align := max(st.Align, vectorAlign)
 		if bytes >= patternAlign {
 			align = patternAlign
 		}
-		at := (total + align - 1) / align * align
-		places = append(places, Placement{st, align, at})
-		total = at + bytes
+		at[st] = Placement{st, align, (total + align - 1) / align * align}
+		places = append(places, at[st])
+		total = at[st].Offset + bytes
 	}
+	total = max(total, reach)
 	return places, (total + vectorAlign - 1) / vectorAlign * vectorAlign
 }

@@ -30,6 +30,7 @@ type Storage struct {
 	Param *cir.Param // of Global
 	Count int64      // elements, of Shared and Register
 	Align int        // bytes that the accesses made so far need the base to be a multiple of
+	Over  *Storage   // of Shared: another array at whose start this one lies
 }
 
 // Bound says that a coordinate of the tensor's root must stay below an extent.
@@ -86,6 +87,54 @@ func (t *Tensor) view(name string, f func(algebra.Layout) (algebra.Layout, algeb
 		out.Ident, out.Coord = id, t.Coord.Add(at)
 	}
 	return &out, nil
+}
+
+// Subst replaces symbols in everything that the view depends on.
+func (t *Tensor) Subst(value func(*sym.Symbol) (sym.Expr, bool)) (*Tensor, error) {
+	out := *t
+	var err error
+	if out.Layout, err = substLayout(t.Layout, value); err != nil {
+		return nil, err
+	}
+	out.Offset = t.Offset.Subst(value)
+	if len(t.Bounds) == 0 {
+		return &out, nil
+	}
+	out.Bounds = slices.Clone(t.Bounds)
+	for i, b := range t.Bounds {
+		out.Bounds[i].Extent = b.Extent.Subst(value)
+	}
+	out.Coord = t.Coord.Map(func(e sym.Expr) sym.Expr { return e.Subst(value) })
+	out.Ident, err = substLayout(t.Ident, value)
+	return &out, err
+}
+
+func substLayout(l algebra.Layout, value func(*sym.Symbol) (sym.Expr, bool)) (algebra.Layout, error) {
+	return algebra.NewLayout(substShape(l.Shape(), value), substStride(l.Stride(), value))
+}
+
+func substShape(s algebra.Shape, value func(*sym.Symbol) (sym.Expr, bool)) algebra.Shape {
+	if s.IsLeaf() {
+		return algebra.Extent(s.Leaf().Subst(value))
+	}
+	modes := make([]any, s.Rank())
+	for i := range modes {
+		modes[i] = substShape(s.Mode(i), value)
+	}
+	return algebra.S(modes...)
+}
+
+func substStride(d algebra.Stride, value func(*sym.Symbol) (sym.Expr, bool)) algebra.Stride {
+	if d.IsLeaf() {
+		step := d.Leaves()[0]
+		step.Coef = step.Coef.Subst(value)
+		return algebra.StrideOf(step)
+	}
+	modes := make([]any, d.Rank())
+	for i := range modes {
+		modes[i] = substStride(d.Mode(i), value)
+	}
+	return algebra.D(modes...)
 }
 
 // At fixes the modes that the coordinate gives and keeps those that it leaves free.
@@ -227,52 +276,4 @@ func sameProfile(s algebra.Shape, leaf func() int) algebra.Shape {
 		modes[i] = sameProfile(s.Mode(i), leaf)
 	}
 	return algebra.S(modes...)
-}
-
-// CheckRetile says whether a fragment whose values were numbered by p holds them in the order in which the copy
-// moves them, by looking up every value of every thread in both.
-func (c *TiledCopy) CheckRetile(p *Provenance, s Side) error {
-	tile := algebra.Compact(c.TileShape.Flatten())
-	thread := &sym.Symbol{Name: "t", Class: sym.Thread, Hi: c.NumThr - 1}
-	probe := &Tensor{Name: "the tile", Elem: c.Elem, Layout: tile}
-	var part *Tensor
-	var err error
-	threads := int64(0)
-	if p.MMA != nil {
-		threads = p.MMA.NumThr
-		part, err = probe.PartitionMMA("", p.MMA, p.Operand, sym.New(thread))
-	} else {
-		threads = p.Copy.NumThr
-		part, err = probe.Partition("", p.Copy, p.Side, sym.New(thread))
-	}
-	if err != nil {
-		return fmt.Errorf("the copy's tile %s does not fit the fragment: %w", c.TileShape, err)
-	}
-	if threads != c.NumThr {
-		return fmt.Errorf("expects a fragment of the copy's %d threads, but it is spread over %d", c.NumThr, threads)
-	}
-	got, err := c.Retile(part.Layout)
-	if err != nil {
-		return err
-	}
-	want, err := c.SideTV(s)
-	if err != nil {
-		return err
-	}
-	nv := sizeOf(want.Mode(1))
-	if n := sizeOf(got); n != nv {
-		return fmt.Errorf("the copy moves %d values of each thread, but the fragment holds %d of its tile", nv, n)
-	}
-	for t := range c.NumThr {
-		off, err := part.Offset.Eval(func(*sym.Symbol) (int64, bool) { return t, true })
-		if err != nil {
-			return fmt.Errorf("internal error: %w", err)
-		}
-		for v := range nv {
-			if w, g := want.AtInt(t+c.NumThr*v), off+got.AtInt(v); w != g {
-				return fmt.Errorf("value %d of thread %d is element %d of the tile %s for the copy, but element %d for the fragment", v, t, w, c.TileShape, g)
-			}
-		}
-	}
-	return nil
 }

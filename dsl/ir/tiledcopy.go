@@ -18,7 +18,8 @@ type TiledCopy struct {
 	TV         algebra.Layout // (thr,val) of the reference -> tile
 	Tiler      algebra.Tiler
 	TileShape  algebra.Shape
-	NumThr     int64 // threads of the whole tiled copy
+	Within     algebra.Shape // the extents that the tile is a part of: the tile's own unless it has gaps
+	NumThr     int64         // threads of the whole tiled copy
 	AtomNumThr int64
 	AtomNumVal int64  // reference values of one thread in one atom
 	Letter     string // "X" for a copy that follows an MMA, else empty: names views as CuTe's code does
@@ -136,7 +137,7 @@ func (c *TiledCopy) setTV(tv algebra.Layout, tiler algebra.Tiler, tile algebra.S
 	if tv.Rank() != 2 {
 		return fmt.Errorf("expects a TV layout of rank 2, (thr,val), but got %s", tv)
 	}
-	c.TV, c.TileShape, c.Tiler = tv, tile, tiler
+	c.TV, c.TileShape, c.Tiler, c.Within = tv, tile, tiler, algebra.ProductEach(tile)
 	c.NumThr = sizeOf(tv.Mode(0))
 	nv := sizeOf(tv.Mode(1))
 	if c.NumThr%c.AtomNumThr != 0 {
@@ -283,55 +284,4 @@ func divide(l algebra.Layout, t algebra.Tiler, cover bool) (algebra.Layout, erro
 	}
 	covered, err := algebra.ZippedDivideCeil(l, t)
 	return covered.Layout, err
-}
-
-// Retile regroups the layout of a register fragment into (atom values,repeats) and the rest: what the copy reads
-// or writes. It does not check that the fragment's value order is the copy's; see CheckRetile.
-func (c *TiledCopy) Retile(frag algebra.Layout) (algebra.Layout, error) {
-	none := algebra.Layout{}
-	v := sizeOf(frag.Mode(0))
-	inv, err := algebra.RightInverse(c.TV)
-	if err != nil {
-		return none, err
-	}
-	mn, err := algebra.WithShape(inv, c.TileShape) // (M,N) -> thr + NumThr*val
-	if err != nil {
-		return none, err
-	}
-	up, err := algebra.UpcastCeil(mn, c.NumThr*v) // (M,N) -> fragment
-	if err != nil {
-		return none, err
-	}
-	upInv, err := algebra.RightInverse(up.Layout)
-	if err != nil {
-		return none, err
-	}
-	prod, err := algebra.LogicalProduct(algebra.Compact(algebra.Extent(v)), algebra.TileBy(upInv)) // (V,fragments)
-	if err != nil {
-		return none, err
-	}
-	groups, err := algebra.ZippedDivide(prod, algebra.TileBy(c.AtomNumVal)) // (AtomV,repeats)
-	if err != nil {
-		return none, fmt.Errorf("the copy moves %d values at a time, but the fragment %s has %d in groups of %d: %w", c.AtomNumVal, frag, sizeOf(prod), v, err)
-	}
-	gather := []any{v}
-	each := algebra.ProductEach(up.Layout.Shape())
-	for i := range each.Rank() {
-		n, _ := each.Mode(i).IntSize()
-		gather = append(gather, n)
-	}
-	tiles, err := algebra.ZippedDivide(frag, algebra.T(gather...)) // ((V,M,N),(1,RestM,RestN))
-	if err != nil {
-		return none, fmt.Errorf("the copy fills %v fragments at a time, which do not divide the fragment %s: %w", gather[1:], frag, err)
-	}
-	out, err := algebra.ComposeTiler(tiles, algebra.T(groups, algebra.Underscore))
-	if err != nil {
-		return none, err
-	}
-	rest := []any{0}
-	for range frag.Rank() - 1 {
-		rest = append(rest, algebra.Underscore)
-	}
-	out, _, err = algebra.Slice(out, algebra.C(algebra.Underscore, algebra.C(rest...))) // ((AtomV,repeats),RestM,RestN)
-	return out, err
 }

@@ -29,8 +29,11 @@ func NewTiledCopyOf(row *atoms.CopyRow, e elem.Kind, of *TiledCopy, s Side) (*Ti
 	if err != nil {
 		return nil, err
 	}
-	c.Letter = of.Letter
-	return c, c.setTV(tv, of.Tiler, of.TileShape)
+	if err := c.setTV(tv, of.Tiler, of.TileShape); err != nil {
+		return nil, err
+	}
+	c.Letter, c.Within = of.Letter, of.Within
+	return c, nil
 }
 
 // NewTiledCopyAtomC follows the MMA's layout of C for as many of its values as one atom moves (make_tiled_copy_C_atom).
@@ -49,8 +52,11 @@ func NewTiledCopyAtomC(row *atoms.CopyRow, e elem.Kind, m *TiledMMA) (*TiledCopy
 	if err != nil {
 		return nil, err
 	}
+	if err := c.setPart(tv, algebra.S(m.Tile[0], m.Tile[1])); err != nil {
+		return nil, err
+	}
 	c.Letter = "X"
-	return c, c.setPart(tv, algebra.S(m.Tile[0], m.Tile[1]))
+	return c, nil
 }
 
 // NewCotiledCopy assigns the addresses of a data layout to threads and values: tv maps (thread,value) to an address,
@@ -77,7 +83,10 @@ func NewCotiledCopy(row *atoms.CopyRow, e elem.Kind, tv, data algebra.Layout) (*
 			return nil, fmt.Errorf("thread %d, value %d is at address %d, which is no element of the data %s", i%nt, i/nt, tv.AtInt(i), data)
 		}
 	}
-	return c, c.setPart(coords, algebra.ProductEach(data.Shape()))
+	if err := c.setPart(coords, algebra.ProductEach(data.Shape())); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // setPart makes the tile from the coordinates that tv reaches in a larger extent, mode by mode, and counts tv's
@@ -110,5 +119,9 @@ func (c *TiledCopy) setPart(tv algebra.Layout, extent algebra.Shape) error {
 	if tv, err = algebra.Compose(inv, tv); err != nil {
 		return err
 	}
-	return c.setTV(tv, algebra.T(tiler...), algebra.S(shape...))
+	if err := c.setTV(tv, algebra.T(tiler...), algebra.S(shape...)); err != nil {
+		return err
+	}
+	c.Within = extent
+	return nil
 }

@@ -152,9 +152,20 @@ func (s *state) bind(name string, e sym.Expr) sym.Expr {
 	if v, ok := s.seen[e.Key()]; ok {
 		return v
 	}
+	e = e.Subst(s.everywhere)
 	lo, hi := e.Range()
 	x := &sym.Symbol{Name: s.fresh(name), Class: sym.Var, Lo: lo, Hi: hi, Multiple: e.Multiple()}
 	return s.let(cir.Let{Sym: x, Value: e})
+}
+
+// everywhere takes back what only a branch knows of an argument: a variable at the top holds outside of it too.
+func (s *state) everywhere(x *sym.Symbol) (sym.Expr, bool) {
+	for _, p := range s.in.Params {
+		if p.Sym != nil && p.Sym.Name == x.Name {
+			return sym.New(p.Sym), true
+		}
+	}
+	return sym.Expr{}, false
 }
 
 // let declares a variable at the top of the kernel.

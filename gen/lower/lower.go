@@ -57,32 +57,24 @@ func Lower(k *ir.Kernel) (*cir.Kernel, error) {
 	return s.out, nil
 }
 
-// swizzled arrays start where their swizzle's pattern does, so that a row's address bits are its offset's.
-const swizzledAlign = 1024
-
 // place makes the arrays that storages live in.
 func place(s *state) error {
 	for _, p := range s.in.Params {
 		s.used[p.Name] = true
 	}
-	offset := 0
 	for _, st := range s.in.Storages {
 		s.used[st.Name] = true
 		if st.Space == ir.Register {
 			s.regs[st] = &cir.Reg{Name: st.Name, Elem: st.Elem, Count: int(roundUp(st.Count, int64(max(1, 32/st.Elem.Bits()))))}
-			continue
 		}
-		align := max(st.Align, 16)
-		if st.Count*int64(st.Elem.Bits()/8) >= swizzledAlign {
-			align = swizzledAlign
-		}
-		offset = int(roundUp(int64(offset), int64(align)))
-		m := &cir.Mem{Name: st.Name, Space: cir.Shared, Elem: st.Elem, Count: sym.Int(st.Count), Align: align, Offset: offset}
-		s.mems[st] = m
-		s.out.Shared = append(s.out.Shared, m)
-		offset += int(st.Count) * st.Elem.Bits() / 8
 	}
-	s.out.SmemBytes = int(roundUp(int64(offset), 16))
+	places, total := ir.PlaceShared(s.in.Storages)
+	for _, p := range places {
+		m := &cir.Mem{Name: p.Storage.Name, Space: cir.Shared, Elem: p.Storage.Elem, Count: sym.Int(p.Storage.Count), Align: p.Align, Offset: p.Offset}
+		s.mems[p.Storage] = m
+		s.out.Shared = append(s.out.Shared, m)
+	}
+	s.out.SmemBytes = total
 	return nil
 }
 
@@ -157,19 +149,6 @@ func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 	return nil, fmt.Errorf("no lowering for %T", op)
 }
 
-// sharedLimits are the most bytes of shared memory that a block can have, by architecture, least capable first.
-var sharedLimits = []struct{ arch, bytes int }{{80, 163 << 10}, {90, 227 << 10}}
-
-// SharedArch is the first architecture on which a block can have so many bytes of shared memory.
-func SharedArch(bytes int) (arch int, ok bool) {
-	for _, l := range sharedLimits {
-		if bytes <= l.bytes {
-			return l.arch, true
-		}
-	}
-	return 0, false
-}
-
 // finish fills in what the launcher must know.
 func finish(s *state) error {
 	for _, st := range s.in.Storages {
@@ -177,7 +156,7 @@ func finish(s *state) error {
 			return fmt.Errorf("global storage %s among the kernel's own", st.Name)
 		}
 	}
-	if arch, ok := SharedArch(s.out.SmemBytes); ok {
+	if arch, ok := cir.SharedArch(s.out.SmemBytes); ok {
 		s.out.Arch = max(s.out.Arch, arch)
 	}
 	cir.Walk(s.out.Body, func(st cir.Stmt) {

@@ -14,6 +14,26 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+__device__ __forceinline__ void store_b64(const float* r, void* p) {
+  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+}
+
+__device__ __forceinline__ void load_b128(const void* p, float* r) {
+  const float4 v = *static_cast<const float4*>(p);
+  r[0] = v.x;
+  r[1] = v.y;
+  r[2] = v.z;
+  r[3] = v.w;
+}
+
+__device__ __forceinline__ void store_b128(const float* r, void* p) {
+  *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
+}
+
+__device__ __forceinline__ void clear_b128(float* r) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+}
+
 struct SM75_U32x4_LDSM_N {
   static __device__ __forceinline__ void copy(uint32_t src, uint32_t* d) {
     asm volatile("ldmatrix.sync.aligned.x4.m8n8.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -69,6 +89,7 @@ gemm_bf16(
   extern __shared__ __align__(1024) unsigned char smem[];
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
+  float* const sC = reinterpret_cast<float*>(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 127) >> 7, 8*(bx/perGroup));
@@ -87,12 +108,19 @@ gemm_bf16(
   const int tXsA = 1024*(tid/32%2) + 64*(tid%16);
   const int tXsBx = (8*(tid/8%2)) ^ (8*(tid%8));
   const int tXsB = 1024*(tid/16%2) + 64*(tid%8) + 512*(tid/64);
-  const int64_t tCgC = 16*(int64_t)(tid/32%2)*N + (int64_t)(tid/4%8)*N + 2*(tid%4) + 8*(tid/64) + 128*(int64_t)N*blockM + 128*blockN;
-  const int tCcC_0 = 16*(tid/32%2) + tid/4%8 + 128*blockM;
-  const int tCcC_1 = 2*(tid%4) + 8*(tid/64) + 128*blockN;
+  const int tXsC = 2176*(tid/32%2) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/64);
+  const int tCsC = 4*(tid%32) + 136*(tid/32);
+  const int64_t tCgC = 4*(tid%32) + (int64_t)(tid/32)*N + 128*(int64_t)N*blockM + 128*blockN;
+  const int tCcC_0 = tid/32 + 128*blockM;
+  const int tCcC_1 = 4*(tid%32) + 128*blockN;
+  const int tCsC_1 = tid%32 + 136*(tid/32);
+  const int64_t tCgC_1 = tid%32 + (int64_t)(tid/32)*N + 128*(int64_t)N*blockM + 128*blockN;
+  const int tCcC_1_1 = tid%32 + 128*blockN;
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   float tCrC[128];
+  float tCrC1[4];
+  float tCrC2[4];
 
   SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
       A + tAgA,
@@ -395,13 +423,44 @@ gemm_bf16(
     }
   }
   asm volatile("cp.async.wait_group 0;" ::: "memory");
+  __syncthreads();
   #pragma unroll
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 4; ++i) {
     #pragma unroll
     for (int j = 0; j < 4; ++j) {
       #pragma unroll
       for (int m = 0; m < 4; ++m) {
-        if (tCcC_0 + 8*(m/2) + 32*j < M && tCcC_1 + m%2 + 16*i < N) C[8*(int64_t)(m/2)*N + 32*(int64_t)N*j + tCgC + m%2 + 16*i] = beta == 0.0f ? __fmul_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j], alpha) : __fmul_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j], alpha) + __fmul_rn(C[8*(int64_t)(m/2)*N + 32*(int64_t)N*j + tCgC + m%2 + 16*i], beta);
+        store_b64(
+            tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
+            sC + tXsC + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+      }
+    }
+  }
+  __syncthreads();
+  if ((N & 3) == 0) {
+    #pragma unroll 1
+    for (int t1 = 0; t1 < 32; ++t1) {
+      load_b128(sC + (544*t1 + tCsC), tCrC1);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC1[i] = __fmul_rn(tCrC1[i], alpha);
+      }
+      if (beta != 0.0f) {
+        clear_b128(tCrC2);
+        if (4*t1 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (4*(int64_t)N*t1 + tCgC), tCrC2);
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC1[i] = tCrC1[i] + __fmul_rn(tCrC2[i], beta);
+        }
+      }
+      if (4*t1 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1, C + (4*(int64_t)N*t1 + tCgC));
+    }
+  } else {
+    #pragma unroll 1
+    for (int t2 = 0; t2 < 32; ++t2) {
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (4*t2 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N*t2 + tCgC_1 + 32*i] = beta == 0.0f ? __fmul_rn(sC[544*t2 + tCsC_1 + 32*i], alpha) : __fmul_rn(sC[544*t2 + tCsC_1 + 32*i], alpha) + __fmul_rn(C[4*(int64_t)N*t2 + tCgC_1 + 32*i], beta);
       }
     }
   }

@@ -9,7 +9,7 @@
 //	K      int   1 to 1073741824, a multiple of 8
 //	A      f16*  in: (M,K):(K,1); K*M elements, aligned to 16 bytes
 //	B      f16*  in: (N,K):(K,1); K*N elements, aligned to 16 bytes
-//	C      f32*  inout: (M,N):(N,1); M*N elements, aligned to 4 bytes
+//	C      f32*  inout: (M,N):(N,1); M*N elements, aligned to 16 bytes
 //	alpha  f32
 //	beta   f32
 package gemm_f16
@@ -43,7 +43,7 @@ type Args struct {
 	K     int                    // 1 to 1073741824, a multiple of 8
 	A     *cuda.Buffer[elem.F16] // in: (M,K):(K,1); K*M elements, aligned to 16 bytes
 	B     *cuda.Buffer[elem.F16] // in: (N,K):(K,1); K*N elements, aligned to 16 bytes
-	C     *cuda.Buffer[elem.F32] // inout: (M,N):(N,1); M*N elements, aligned to 4 bytes
+	C     *cuda.Buffer[elem.F32] // inout: (M,N):(N,1); M*N elements, aligned to 16 bytes
 	Alpha float32
 	Beta  float32
 }
@@ -79,7 +79,7 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckBuffer(Name, "B", a.B, K*N, "K*N", 16); err != nil {
 		return launch.Grid{}, err
 	}
-	if err := launch.CheckBuffer(Name, "C", a.C, M*N, "M*N", 4); err != nil {
+	if err := launch.CheckBuffer(Name, "C", a.C, M*N, "M*N", 16); err != nil {
 		return launch.Grid{}, err
 	}
 	return grid, nil
