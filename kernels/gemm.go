@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"math/bits"
+
 	"github.com/gocute/gocute/atoms"
 	. "github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
@@ -8,10 +10,11 @@ import (
 
 // GEMMConfig sizes a block of the GEMM.
 type GEMMConfig struct {
-	BM, BN, BK   int // block tile, elements
-	WarpM, WarpN int // warps along M and N
-	Stages       int // depth of the cp.async pipeline, 2 or more
-	Group        int // block tiles along M whose rows of tiles are done together, for the L2 cache
+	BM, BN, BK   int  // block tile, elements
+	WarpM, WarpN int  // warps along M and N
+	Stages       int  // depth of the cp.async pipeline, 2 or more
+	Group        int  // block tiles along M whose rows of tiles are done together, for the L2 cache
+	Sync         Sync // how stages change hands
 }
 
 // GEMMF16 multiplies f16 matrices.
@@ -35,13 +38,14 @@ func GEMM[E elem.Half](name string, g GEMMConfig) *Kernel {
 		alpha, beta := Scalar[elem.F32](k, "alpha"), Scalar[elem.F32](k, "beta")
 
 		mma := NewTiledMMA(atoms.MMA16816[E](), Shape(g.WarpM, g.WarpN), Tile(g.WarpM*16, g.WarpN*16, 16))
-		g2s := NewTiledCopyD[E](atoms.SM80_CP_ASYNC_CACHEGLOBAL_U128, Shape(mma.Threads()/8, 8).Strides(8, 1), Shape(1, 8))
+		vecs := min(g.BK, 64) / 8 // 16-byte vectors in a row of shared memory, 128 bytes at most
+		g2s := NewTiledCopyD[E](atoms.SM80_CP_ASYNC_CACHEGLOBAL_U128, Shape(mma.Threads()/vecs, vecs).Strides(vecs, 1), Shape(1, 8))
 		s2rA, s2rB := CopyA(atoms.SM75_U32x4_LDSM_N, mma), CopyB(atoms.SM75_U32x4_LDSM_N, mma)
 		k.Threads(mma.Threads())
 		blockM, blockN := groupedTiles(k, M.CeilDiv(g.BM), N.CeilDiv(g.BN), g.Group)
 
 		// Block tiles. Tails need no mask: the extents above are the truth.
-		row := Swizzle(3, 3, 3, Shape(8, 64).Strides(64, 1))
+		row := Swizzle(bits.Len(uint(vecs))-1, 3, 3, Shape(8, 8*vecs).Strides(8*vecs, 1))
 		sA := Shared[E](k, "sA", TileToShape(row, g.BM, g.BK, g.Stages)) // (BLK_M,BLK_K,PIPE)
 		sB := Shared[E](k, "sB", TileToShape(row, g.BN, g.BK, g.Stages)) // (BLK_N,BLK_K,PIPE)
 		gA := A.Tile(Tile(g.BM, g.BK), blockM, All)                      // (BLK_M,BLK_K,k)
@@ -69,30 +73,36 @@ func GEMM[E elem.Half](name string, g GEMMConfig) *Kernel {
 			Copy(s2rA, tXsA.At(All, All, kb, stage), tXrA.At(All, All, kb))
 			Copy(s2rB, tXsB.At(All, All, kb, stage), tXrB.At(All, All, kb))
 		}
-		for s := range g.Stages - 1 { // a Go loop runs while generating
+		pipe := NewPipeline(k, "pipe", g.Stages, g.Sync)
+		ahead := g.Stages - 1 // tiles in flight
+		if g.Sync == MBarriers {
+			ahead = g.Stages - 2 // and one of slack, by which warps may drift apart
+		}
+		for s := range ahead { // a Go loop runs while generating
 			fetch(s, s, 0, 1)
-			k.CommitGroup()
+			pipe.Commit(s)
 		}
 		Clear(tCrC)
-		k.WaitGroup(g.Stages - 2)
-		k.Barrier()
+		pipe.Wait(0)
 		read(0, 0)
 		steps := g.BK / 16
 		k.Loop(0, gA.Size(2), func(t Expr) { // a loop of the kernel
+			next := t.Add(ahead)
+			pipe.Acquire(next)
 			for kb := range steps {
 				if kb < steps-1 {
-					fetch(t.Add(g.Stages-1), t.Add(g.Stages-1).Mod(g.Stages), kb, steps-1)
-					read(t.Mod(g.Stages), kb+1)
-				} else { // the next tile has landed, and nobody reads this one any more
-					k.CommitGroup()
-					k.WaitGroup(g.Stages - 2)
-					k.Barrier()
-					read(t.Add(1).Mod(g.Stages), 0)
+					fetch(next, pipe.Stage(next), kb, steps-1)
+					read(pipe.Stage(t), kb+1)
+				} else {
+					pipe.Commit(next)
+					pipe.Release(t) // the last fragments of this tile are in registers
+					pipe.Wait(t.Add(1))
+					read(pipe.Stage(t.Add(1)), 0)
 				}
 				Gemm(mma, tCrA.At(All, All, kb), tCrB.At(All, All, kb), tCrC)
 			}
 		})
-		k.WaitGroup(0)
+		pipe.Drain()
 		Expect(C, 1e-4, func(r *Ref) func(at []int64) float64 {
 			a, b, c := r.Tensor("A"), r.Tensor("B"), r.Tensor("C")
 			depth, al, be := r.Dims["K"], r.Scalars["alpha"], r.Scalars["beta"]
@@ -111,7 +121,7 @@ func GEMM[E elem.Half](name string, g GEMMConfig) *Kernel {
 	})
 }
 
-// store writes C = alpha*acc + beta*C through shared memory, over the operands' stages: rows of 16-byte vectors where
+// store writes C = alpha*acc + beta*C through shared memory, over the operands' stages, which nobody uses any more: rows of 16-byte vectors where
 // rows of C are aligned, else element by element, which is coalesced too.
 func store[E elem.Any, A, B elem.Any](k *K, mma TiledMMA[elem.F32, A, B, elem.F32], acc Tensor[Rmem, elem.F32], over Tensor[Smem, E],
 	C, gC Tensor[Gmem, elem.F32], N Expr, alpha, beta Val[elem.F32]) {
@@ -121,7 +131,6 @@ func store[E elem.Any, A, B elem.Any](k *K, mma TiledMMA[elem.F32, A, B, elem.F3
 	sC := SharedOver[elem.F32](k, "sC", Shape(bm, bn).Strides(bn+8, 1), over) // (BLK_M,BLK_N)
 	r2s := CopyC(atoms.UniversalCopy[Rmem, Smem](64), mma)
 	toShared := r2s.Slice(k.Thread)
-	k.Barrier() // every warp has read its last operands
 	Copy(r2s, toShared.RetileS(acc), toShared.PartitionD(sC))
 	k.Barrier()
 

@@ -30,7 +30,7 @@ var library = []struct {
 	{kernel: AsyncCopy(), counts: map[string]int64{"cp.async": 128 * 128 / (32 * 8)}},
 	{kernel: LdmatrixRows(), counts: map[string]int64{"ldmatrix": 1}},
 	{kernel: CustomPattern(), counts: map[string]int64{"load.global": 128 * 128 / 32}},
-	{kernel: Pipeline(), dims: []map[string]int64{{"K": 8}, {"K": 16}, {"K": 40}, {"K": 136}}},
+	{kernel: MultiStage(), dims: []map[string]int64{{"K": 8}, {"K": 16}, {"K": 40}, {"K": 136}}},
 	{kernel: GEMMF16(), dims: []map[string]int64{{"M": 130, "N": 70, "K": 72}}},
 	{kernel: GEMMBF16(), dims: []map[string]int64{{"M": 1, "N": 129, "K": 200}}},
 }
@@ -55,7 +55,7 @@ func TestKernels(t *testing.T) {
 
 // TestConflictFree: what says that it has no bank conflicts has none.
 func TestConflictFree(t *testing.T) {
-	counts := run(t, Pipeline(), map[string]int64{"K": 64}).Report.Counts
+	counts := run(t, MultiStage(), map[string]int64{"K": 64}).Report.Counts
 	require.Equal(t, counts.LeastWavefronts, counts.Wavefronts)
 }
 

@@ -7,6 +7,6 @@ func Library() []*dsl.Kernel {
 	return []*dsl.Kernel{
 		AsyncCopy(), Copy4x32(), Copy4x64(), Copy8x128(), CustomPattern(), GEMMBF16(), GEMMF16(),
 		LdmatrixAx1(), LdmatrixAx2(), LdmatrixAx4(), LdmatrixBGather(), LdmatrixBroadcast(), LdmatrixBx1(), LdmatrixBx2(),
-		LdmatrixRows(), MMATile(), Pipeline(),
+		LdmatrixRows(), MMATile(), MultiStage(),
 	}
 }

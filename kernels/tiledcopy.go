@@ -72,10 +72,10 @@ func CustomPattern() *Kernel {
 	})
 }
 
-// Pipeline multiplies a 64xK A by a 64xK B through a ring of three stages of shared memory: while one is multiplied,
+// MultiStage multiplies a 64xK A by a 64xK B through a ring of three stages of shared memory: while one is multiplied,
 // two are on their way. Every round closes a group, an empty one at the end, so that waiting for all but one of them
 // always means that the stage to read has arrived.
-func Pipeline() *Kernel {
+func MultiStage() *Kernel {
 	const stages, depth = 3, 16
 	return Define("pipeline", func(k *K) {
 		K := k.Dim("K", Multiple(8))

@@ -69,17 +69,37 @@ type (
 		Cond       cir.Cond
 		Then, Else []Op
 	}
+	// MBarrierOp is one step of a synchronisation through an mbarrier, an element of a shared u64 array.
+	MBarrierOp struct {
+		cir.Pos
+		Step   MBarrierStep
+		Bar    *Tensor  // of rank 0 or one element
+		Count  int      // of Init
+		Parity sym.Expr // of Wait
+	}
 	// StmtOp is a statement that needs no lowering: barriers, groups, variables, comments.
 	StmtOp struct{ Stmt cir.Stmt }
 )
 
-func (CopyOp) op() {}
-func (GemmOp) op() {}
-func (FillOp) op() {}
-func (MapOp) op()  {}
-func (LoopOp) op() {}
-func (IfOp) op()   {}
-func (StmtOp) op() {}
+// MBarrierStep says what an MBarrierOp does.
+type MBarrierStep uint8
+
+// The steps of a synchronisation.
+const (
+	MBarrierInit         MBarrierStep = iota
+	MBarrierArrive                    // once for each warp
+	MBarrierArriveCopies              // when the thread's asynchronous copies have landed
+	MBarrierWait
+)
+
+func (MBarrierOp) op() {}
+func (CopyOp) op()     {}
+func (GemmOp) op()     {}
+func (FillOp) op()     {}
+func (MapOp) op()      {}
+func (LoopOp) op()     {}
+func (IfOp) op()       {}
+func (StmtOp) op()     {}
 
 // Position of the statement.
 func (o StmtOp) Position() cir.Pos { return o.Stmt.Position() }

@@ -77,6 +77,37 @@ type WaitGroup struct {
 	Pending int
 }
 
+// MBarrierInit sets up an mbarrier, a 64-bit word in shared memory, for Count arrivals a phase, in phase 0. One thread
+// executes it, before a Barrier.
+type MBarrierInit struct {
+	Pos
+	Bar   Addr
+	Count int
+}
+
+// MBarrierArrive arrives at an mbarrier; what the thread did before is visible to those that wait for the phase. Lane
+// says which lanes arrive: with OncePerWarp one lane does for its whole warp, after the others have come this far.
+type MBarrierArrive struct {
+	Pos
+	Bar         Addr
+	OncePerWarp bool
+}
+
+// CpAsyncArrive arrives at an mbarrier as soon as all asynchronous copies that the thread has started have landed;
+// their bytes are visible to those that wait for the phase. It counts as one of the phase's arrivals.
+type CpAsyncArrive struct {
+	Pos
+	Bar Addr
+}
+
+// MBarrierWait waits until the phase with the given parity (0 or 1) is over; it returns at once where the current
+// phase has the other parity.
+type MBarrierWait struct {
+	Pos
+	Bar    Addr
+	Parity sym.Expr
+}
+
 // Load reads Dst.Elems adjacent elements with one vector access. Without Pred it always does; with Pred it
 // sets the registers to zero where Pred is false.
 type Load struct {
@@ -135,24 +166,28 @@ type CpAsyncStmt struct {
 	Pred     Cond
 }
 
-func (Comment) stmt()      {}
-func (Let) stmt()          {}
-func (Var) stmt()          {}
-func (Assign) stmt()       {}
-func (DeclReg) stmt()      {}
-func (Fill) stmt()         {}
-func (For) stmt()          {}
-func (If) stmt()           {}
-func (Barrier) stmt()      {}
-func (CommitGroup) stmt()  {}
-func (WaitGroup) stmt()    {}
-func (Load) stmt()         {}
-func (Store) stmt()        {}
-func (SetReg) stmt()       {}
-func (StoreValue) stmt()   {}
-func (MMAStmt) stmt()      {}
-func (LdMatrixStmt) stmt() {}
-func (CpAsyncStmt) stmt()  {}
+func (Comment) stmt()        {}
+func (Let) stmt()            {}
+func (Var) stmt()            {}
+func (Assign) stmt()         {}
+func (DeclReg) stmt()        {}
+func (Fill) stmt()           {}
+func (For) stmt()            {}
+func (If) stmt()             {}
+func (Barrier) stmt()        {}
+func (CommitGroup) stmt()    {}
+func (WaitGroup) stmt()      {}
+func (MBarrierInit) stmt()   {}
+func (MBarrierArrive) stmt() {}
+func (CpAsyncArrive) stmt()  {}
+func (MBarrierWait) stmt()   {}
+func (Load) stmt()           {}
+func (Store) stmt()          {}
+func (SetReg) stmt()         {}
+func (StoreValue) stmt()     {}
+func (MMAStmt) stmt()        {}
+func (LdMatrixStmt) stmt()   {}
+func (CpAsyncStmt) stmt()    {}
 
 // Bodies returns the statement lists nested in s.
 func Bodies(s Stmt) [][]Stmt {

@@ -116,6 +116,17 @@ func (v *verifier) access(s Stmt) error {
 			return fmt.Errorf("register array %s is not declared", s.Reg.Name)
 		}
 		return nil
+	case MBarrierInit:
+		if s.Count < 1 || s.Bar.Mem == nil || s.Bar.Mem.Space != Shared || s.Bar.Mem.Elem.Bits() != 64 {
+			return fmt.Errorf("an mbarrier for %d arrivals expects a 64-bit word in shared memory", s.Count)
+		}
+		return v.addr(s.Bar)
+	case MBarrierArrive:
+		return v.addr(s.Bar)
+	case CpAsyncArrive:
+		return v.addr(s.Bar)
+	case MBarrierWait:
+		return first(v.addr(s.Bar), v.exprs(s.Parity))
 	case Load:
 		return first(v.refs(s.Dst), v.addr(s.Src), v.cond(s.Pred))
 	case Store:

@@ -146,7 +146,9 @@ func (p *printer) stmt(s cir.Stmt) {
 	case cir.SetReg:
 		p.setElem(s.Dst, p.value(s.Value))
 	default:
-		p.access(s)
+		if !p.mbarrier(s) {
+			p.access(s)
+		}
 	}
 }
 

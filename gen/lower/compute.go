@@ -113,3 +113,17 @@ func (s *state) read(t *ir.Tensor, x []sym.Expr) (cir.Value, error) {
 	}
 	return cir.Select{Cond: edge.all, X: cir.MemElem{Addr: a}, Y: lit(t, 0)}, nil
 }
+
+// mbarrier lowers one step of a synchronisation.
+func (s *state) mbarrier(op ir.MBarrierOp) ([]cir.Stmt, error) {
+	bar, err := s.addr(op.Bar, []sym.Expr{sym.Int(0)})
+	if err != nil {
+		return nil, err
+	}
+	return []cir.Stmt{map[ir.MBarrierStep]cir.Stmt{
+		ir.MBarrierInit:         cir.MBarrierInit{Pos: op.Pos, Bar: bar, Count: op.Count},
+		ir.MBarrierArrive:       cir.MBarrierArrive{Pos: op.Pos, Bar: bar, OncePerWarp: true},
+		ir.MBarrierArriveCopies: cir.CpAsyncArrive{Pos: op.Pos, Bar: bar},
+		ir.MBarrierWait:         cir.MBarrierWait{Pos: op.Pos, Bar: bar, Parity: op.Parity},
+	}[op.Step]}, nil
+}

@@ -145,6 +145,8 @@ func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 		return s.gemm(op)
 	case ir.MapOp:
 		return s.mapValues(op)
+	case ir.MBarrierOp:
+		return s.mbarrier(op)
 	}
 	return nil, fmt.Errorf("no lowering for %T", op)
 }
@@ -158,6 +160,9 @@ func finish(s *state) error {
 	}
 	if arch, ok := cir.SharedArch(s.out.SmemBytes); ok {
 		s.out.Arch = max(s.out.Arch, arch)
+	}
+	for _, op := range s.ops {
+		s.out.Arch = max(s.out.Arch, op.Arch)
 	}
 	cir.Walk(s.out.Body, func(st cir.Stmt) {
 		switch st := st.(type) {

@@ -47,6 +47,39 @@ __device__ __forceinline__ float round_tf32(float x) {
   return x == x ? __uint_as_float(rounded) : __uint_as_float(0x7fffffffu);
 }
 
+__device__ __forceinline__ void mbarrier_init(uint32_t bar, int count) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(bar), "r"(count) : "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive(uint32_t bar) {
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" : : "r"(bar) : "memory");
+}
+
+// One arrival for the warp, after all of its lanes have come this far.
+__device__ __forceinline__ void mbarrier_arrive_warp(uint32_t bar) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" : : "r"(bar) : "memory");
+}
+
+// Arrives when the asynchronous copies that the thread has started have landed.
+__device__ __forceinline__ void cp_async_arrive(uint32_t bar) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" : : "r"(bar) : "memory");
+}
+
+// Waits until the phase with this parity is over.
+__device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t parity) {
+  uint32_t done;
+  do {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done) : "r"(bar), "r"(parity) : "memory");
+#else
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done) : "r"(bar), "r"(parity) : "memory");
+#endif
+  } while (!done);
+}
+
 __device__ __forceinline__ int16_t get_s16(const uint32_t* r, int i) {
   return (int16_t)(r[i / 2] >> 16 * (i % 2));
 }

@@ -1,0 +1,129 @@
+package dsl
+
+import (
+	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/elem"
+)
+
+// Sync says how a Pipeline's stages change hands.
+type Sync uint8
+
+const (
+	// Groups waits for groups of asynchronous copies and for the whole block at once.
+	Groups Sync = iota
+	// MBarriers gives every stage a full and an empty barrier, so that warps may drift apart by a stage.
+	MBarriers
+)
+
+// Pipeline hands stages of shared memory back and forth between asynchronous copies into them and reads from them.
+// Tile u lives in stage u mod stages. All threads of the block copy and read.
+//
+// For each tile: Acquire, copies, Commit; later Wait, reads, Release. With Groups, Acquire of tile u must come after
+// Wait of tile u-stages+1, and one tile is committed for each that is waited for.
+type Pipeline struct {
+	k           *K
+	stages      int
+	sync        Sync
+	full, empty Tensor[Smem, elem.U64]
+}
+
+// NewPipeline makes a pipeline of 2 or more stages. Call it after Threads.
+func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
+	p := &Pipeline{k: k, stages: stages, sync: sync}
+	if stages < 2 {
+		k.errorf("NewPipeline", "expects 2 stages or more, but got %d", stages)
+		p.stages = 2
+	}
+	if sync == Groups {
+		return p
+	}
+	p.full = Shared[elem.U64](k, name+"_full", Shape(stages))
+	p.empty = Shared[elem.U64](k, name+"_empty", Shape(stages))
+	threads := k.kernel.ir.Threads
+	k.If(k.Thread.Eq(0), func() {
+		for s := range stages {
+			p.step(ir.MBarrierOp{Step: ir.MBarrierInit, Count: threads}, p.full, s)
+			p.step(ir.MBarrierOp{Step: ir.MBarrierInit, Count: (threads + 31) / 32}, p.empty, s)
+		}
+	}, nil)
+	k.Barrier()
+	return p
+}
+
+// step records an operation on one stage's barrier.
+func (p *Pipeline) step(op ir.MBarrierOp, bars Tensor[Smem, elem.U64], stage any) {
+	k := p.k
+	e, ok := k.expr("Pipeline", stage)
+	if !ok || bars.t == nil {
+		return
+	}
+	t, err := bars.t.At(algebra.C(e))
+	if err != nil {
+		k.errorf("Pipeline", "%v", err)
+		return
+	}
+	op.Pos, op.Bar = k.position(), t
+	op.Bar.Layout = algebra.MustParse("(1):(0)")
+	k.add(op)
+}
+
+// Stage is the stage of a tile, to index the mode PIPE of shared tensors with.
+func (p *Pipeline) Stage(tile any) Expr { return p.expr(tile).Mod(p.stages) }
+
+func (p *Pipeline) expr(tile any) Expr {
+	e, ok := p.k.expr("Pipeline", tile)
+	if !ok {
+		return Expr{k: p.k, err: errReported}
+	}
+	return Expr{e: e, k: p.k}
+}
+
+// phase is the parity of the phase in which a tile's stage is used, plus add.
+func (p *Pipeline) phase(tile any, add int) sym.Expr {
+	return p.expr(tile).e.FloorDiv(sym.Int(p.stages)).Add(sym.Int(add)).Mod(sym.Int(2))
+}
+
+// Acquire waits until everybody has released the tile that was in this tile's stage before.
+func (p *Pipeline) Acquire(tile any) {
+	if n, isConst := p.expr(tile).e.IsConst(); p.sync == Groups || isConst && n < int64(p.stages) {
+		return
+	}
+	p.step(ir.MBarrierOp{Step: ir.MBarrierWait, Parity: p.phase(tile, 1)}, p.empty, p.Stage(tile))
+}
+
+// Commit ends the copies into a tile's stage.
+func (p *Pipeline) Commit(tile any) {
+	if p.sync == Groups {
+		p.k.CommitGroup()
+		return
+	}
+	p.step(ir.MBarrierOp{Step: ir.MBarrierArriveCopies}, p.full, p.Stage(tile))
+}
+
+// Wait waits until a tile's stage holds it.
+func (p *Pipeline) Wait(tile any) {
+	if p.sync == Groups {
+		p.k.WaitGroup(p.stages - 2)
+		p.k.Barrier()
+		return
+	}
+	p.step(ir.MBarrierOp{Step: ir.MBarrierWait, Parity: p.phase(tile, 0)}, p.full, p.Stage(tile))
+}
+
+// Release says that this thread has read what it needs of a tile.
+func (p *Pipeline) Release(tile any) {
+	if p.sync == MBarriers {
+		p.step(ir.MBarrierOp{Step: ir.MBarrierArrive}, p.empty, p.Stage(tile))
+	}
+}
+
+// Drain waits for everything in flight and for the whole block: then the stages' memory may be used otherwise.
+func (p *Pipeline) Drain() {
+	if p.sync == MBarriers {
+		p.k.CommitGroup() // the copies have not been in any group
+	}
+	p.k.WaitGroup(0)
+	p.k.Barrier()
+}
