@@ -17,8 +17,11 @@ func mbarrierHelpers() []helper {
 }`},
 		{"mbarrier_arrive_warp", helperFile, `// One arrival for the warp, after all of its lanes have come this far.
 ` + fn + `void mbarrier_arrive_warp(uint32_t bar) {
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" : : "r"(bar) : "memory");
+  asm volatile("{ .reg .pred p; .reg .u32 lane; .reg .b64 state; bar.warp.sync 0xffffffff; mov.u32 lane, %%laneid; "
+               "setp.eq.u32 p, lane, 0; @p mbarrier.arrive.shared.b64 state, [%0]; }"
+               :
+               : "r"(bar)
+               : "memory");
 }`},
 		{"cp_async_arrive", helperFile, `// Arrives when the asynchronous copies that the thread has started have landed.
 ` + fn + `void cp_async_arrive(uint32_t bar) {
