@@ -117,3 +117,12 @@ func (a Arith) tuple(prefix []int) string {
 	}
 	return "(" + strings.Join(subs, ",") + ")"
 }
+
+// Map applies f to every part: the offset and the index in each mode.
+func (a Arith) Map(f func(sym.Expr) sym.Expr) Arith {
+	out := Arith{plain: f(a.plain), parts: slices.Clone(a.parts)}
+	for i := range out.parts {
+		out.parts[i].Coef = f(out.parts[i].Coef)
+	}
+	return out
+}

@@ -197,10 +197,7 @@ func disjoint(ms []mode) bool {
 
 // distinct counts the offsets of f.
 func distinct(f *fn) int64 {
-	all := make([]int64, f.n)
-	for i := range all {
-		all[i] = f.at(int64(i))
-	}
+	all := f.table(f.n)
 	slices.Sort(all)
 	return int64(len(slices.Compact(all)))
 }

@@ -50,6 +50,9 @@ func contiguous(m mode, next Step) bool {
 
 // coalesce follows bw_coalesce: the merged modes, 1:0 for a layout of one point.
 func coalesce(l Layout) Layout {
+	if r, ok := coalesceInt(&l); ok {
+		return r
+	}
 	ms := mergeModes(flatModes(l.shape, l.stride), false)
 	if len(ms) == 1 && ms[0].s.Is(1) {
 		return unit
@@ -60,6 +63,11 @@ func coalesce(l Layout) Layout {
 // Coalesce merges modes that are contiguous and drops extents 1: the same function of a 1-D index, with
 // depth at most 1.
 func Coalesce(l Layout) (Layout, error) {
+	if l.err == nil {
+		if r, ok := coalesceInt(&l); ok {
+			return l.rewrap(r), nil
+		}
+	}
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("coalesce", l)
 	}

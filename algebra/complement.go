@@ -9,6 +9,11 @@ import (
 // Complement is the ordered list of translations with which l fills [0, cotarget): l's offsets plus those
 // of the result are disjoint and cover every offset below cotarget. It may cover a little more.
 func Complement(l Layout, cotarget Shape) (Layout, error) {
+	if l.err == nil && cotarget.err == nil && l.sw.B == 0 && positive(&cotarget.n) {
+		if c, ok := staticTranslations(&l, productOf(cotarget.n)); ok && c.whole {
+			return c.r, nil
+		}
+	}
 	if e := bad(l, extents(cotarget)); e != nil {
 		return Layout{}, e.in("complement", l, cotarget)
 	}
@@ -40,6 +45,9 @@ type complemented struct {
 // translations is CuTe's complement of the filtered layout: the gaps between its sorted strides, then what
 // is left of the cotarget. The strides must be positive constants unless there is only one.
 func translations(l Layout, cotarget sym.Expr) (c complemented, _ *Error) {
+	if c, ok := staticTranslations(&l, cotarget); ok {
+		return c, nil
+	}
 	f := filter(l)
 	ms := flatModes(f.shape, f.stride)
 	if len(ms) == 1 && ms[0].d.Coef.Is(0) {
@@ -152,10 +160,7 @@ func fills(l *fn, r Layout, n int64) bool {
 		return false
 	}
 	all := make([]int64, 0, l.n*fr.n)
-	image := make([]int64, l.n)
-	for i := range image {
-		image[i] = l.at(int64(i))
-	}
+	image := l.table(l.n)
 	slices.Sort(image)
 	for j := range fr.n {
 		for _, v := range slices.Compact(slices.Clone(image)) {
@@ -208,15 +213,11 @@ func tile(l *fn, n int64) (Layout, *Error) {
 	if len(list) == 0 {
 		return unit, nil
 	}
-	ext, vec, ok := fit(list, 1)
+	r, ok := fitted(list)
 	if !ok {
 		return Layout{}, failf("the translations %v that fill [0,%d) are those of no layout", head(list), n)
 	}
-	ms := make([]mode, len(ext))
-	for i := range ext {
-		ms[i] = mode{sym.Int(ext[i]), Step{Coef: sym.Int(vec[i][0])}}
-	}
-	return layoutOf(ms), nil
+	return r, nil
 }
 
 func head(xs []int64) []int64 { return xs[:min(len(xs), 8)] }

@@ -40,7 +40,10 @@ func throughSwizzle(a Layout, w Swizzle, off sym.Expr, b Layout) (Layout, *Error
 	if fb.n > EvalLimit {
 		return Layout{}, failf("%d coordinates are too many to verify (limit %d)", fb.n, EvalLimit)
 	}
-	want := func(i int64) int64 { return fa.at(w.Apply(o + fb.at(i))) }
+	want := fb.table(fb.n)
+	for i, v := range want {
+		want[i] = fa.at(w.Apply(o + v))
+	}
 	pa, _ := intFn(a.Plain())
 	oa := pa.at(o)
 	var first *Error
@@ -53,7 +56,7 @@ func throughSwizzle(a Layout, w Swizzle, off sym.Expr, b Layout) (Layout, *Error
 			}
 		}
 		fr, _ := intFn(r)
-		e := sameValues(fb.n, fr.at, want)
+		e := sameTable(fr.table(fb.n), want)
 		if e == nil {
 			return r, nil
 		}
@@ -92,6 +95,16 @@ func leftSwizzles(a Layout, pa *fn, w Swizzle) []Swizzle {
 		}
 	}
 	return merged
+}
+
+// sameTable compares values listed from 0 on.
+func sameTable(got, want []int64) *Error {
+	for i, w := range want {
+		if g := got[i]; g != w {
+			return failf("coordinate %d gives %d and not %d", i, g, w).at(int64(i), g, w)
+		}
+	}
+	return nil
 }
 
 // sameValues compares two functions on [0, n).

@@ -81,6 +81,10 @@ func spread(p parts, l Layout) []Layout {
 
 // divideExact is A∘(B,B*): B* fills [0, size(A)) with B exactly.
 func divideExact(a, b Layout) (tile, rest Layout, _ *Error) {
+	if divideInt(place{&a.shape, &a.stride}, &b, place{&tile.shape, &tile.stride}, place{&rest.shape, &rest.stride}) {
+		return tile, rest, nil
+	}
+	tile, rest = Layout{}, Layout{}
 	n, nb := a.Size(), b.Size()
 	c, e := translations(b, n)
 	if e != nil || !c.fills || !filterZeros(b).Size().Equal(nb) {
@@ -143,15 +147,9 @@ func regroup(a, b, rest Layout) (tileOf, restOf Layout, ok bool) {
 	for j := range vals {
 		vals[j] = fa.at(fr.at(int64(j)))
 	}
-	ext, vec, ok := fit(vals, 1)
-	if !ok {
+	if restOf, ok = fitted(vals); !ok {
 		return a, b, false
 	}
-	ms := make([]mode, len(ext))
-	for i := range ext {
-		ms[i] = mode{sym.Int(ext[i]), Step{Coef: sym.Int(vec[i][0])}}
-	}
-	restOf = layoutOf(ms)
 	for j := range fr.n {
 		for i := range fb.n {
 			if fa.at(fb.at(i)+fr.at(j)) != fa.at(fb.at(i))+vals[j] {
@@ -174,7 +172,24 @@ func divideCeil(a, b Layout) (tile, rest Layout, _ *Error) {
 	return composePair(a, b, c.r)
 }
 
-func divide(op string, l Layout, t Tiler, form func(parts) Layout) (Layout, error) {
+// form is how a divide or product arranges tiles and rests.
+type form uint8
+
+const (
+	logical form = iota
+	zipped
+	tiled
+	flat
+)
+
+var arrange = [...]func(parts) Layout{logical: parts.logical, zipped: parts.zipped, tiled: parts.tiled, flat: parts.flat}
+
+func divide(op string, l Layout, t Tiler, as form) (Layout, error) {
+	if l.err == nil && t.err == nil {
+		if r, ok := divideFlat(&l, &t, as); ok {
+			return l.rewrap(r), nil
+		}
+	}
 	if e := bad(l, t); e != nil {
 		return Layout{}, e.in(op, l, t)
 	}
@@ -182,10 +197,10 @@ func divide(op string, l Layout, t Tiler, form func(parts) Layout) (Layout, erro
 	if e != nil {
 		return Layout{}, e.in(op, l, t)
 	}
-	return l.rewrap(form(p)), nil
+	return l.rewrap(arrange[as](p)), nil
 }
 
-func divideUp(op string, l Layout, t Tiler, form func(parts) Layout) (Cover, error) {
+func divideUp(op string, l Layout, t Tiler, as form) (Cover, error) {
 	if e := bad(l, t); e != nil {
 		return Cover{}, e.in(op, l, t)
 	}
@@ -193,42 +208,42 @@ func divideUp(op string, l Layout, t Tiler, form func(parts) Layout) (Cover, err
 	if e != nil {
 		return Cover{}, e.in(op, l, t)
 	}
-	return Cover{l.rewrap(form(p)), l.Shape()}, nil
+	return Cover{l.rewrap(arrange[as](p)), l.Shape()}, nil
 }
 
 // LogicalDivide splits each mode that the tiler names into (tile, rest). The tile must divide it.
 func LogicalDivide(l Layout, t Tiler) (Layout, error) {
-	return divide("logical_divide", l, t, parts.logical)
+	return divide("logical_divide", l, t, logical)
 }
 
 // ZippedDivide is LogicalDivide with the tiles and the rests gathered: ((tiles),(rests)).
 func ZippedDivide(l Layout, t Tiler) (Layout, error) {
-	return divide("zipped_divide", l, t, parts.zipped)
+	return divide("zipped_divide", l, t, zipped)
 }
 
 // TiledDivide is LogicalDivide as ((tiles),rest,rest…).
-func TiledDivide(l Layout, t Tiler) (Layout, error) { return divide("tiled_divide", l, t, parts.tiled) }
+func TiledDivide(l Layout, t Tiler) (Layout, error) { return divide("tiled_divide", l, t, tiled) }
 
 // FlatDivide is LogicalDivide as (tile,tile,…,rest,rest…).
-func FlatDivide(l Layout, t Tiler) (Layout, error) { return divide("flat_divide", l, t, parts.flat) }
+func FlatDivide(l Layout, t Tiler) (Layout, error) { return divide("flat_divide", l, t, flat) }
 
 // LogicalDivideCeil is LogicalDivide with as many tiles as cover each mode.
 func LogicalDivideCeil(l Layout, t Tiler) (Cover, error) {
-	return divideUp("logical_divide_ceil", l, t, parts.logical)
+	return divideUp("logical_divide_ceil", l, t, logical)
 }
 
 // ZippedDivideCeil is ZippedDivide with as many tiles as cover each mode: (M,K):(K,1) by (128,32) is
 // ((128,32),(ceil_div(M,128),ceil_div(K,32))):((K,1),(128*K,32)), its Extent (M,K).
 func ZippedDivideCeil(l Layout, t Tiler) (Cover, error) {
-	return divideUp("zipped_divide_ceil", l, t, parts.zipped)
+	return divideUp("zipped_divide_ceil", l, t, zipped)
 }
 
 // TiledDivideCeil is TiledDivide with as many tiles as cover each mode.
 func TiledDivideCeil(l Layout, t Tiler) (Cover, error) {
-	return divideUp("tiled_divide_ceil", l, t, parts.tiled)
+	return divideUp("tiled_divide_ceil", l, t, tiled)
 }
 
 // FlatDivideCeil is FlatDivide with as many tiles as cover each mode.
 func FlatDivideCeil(l Layout, t Tiler) (Cover, error) {
-	return divideUp("flat_divide_ceil", l, t, parts.flat)
+	return divideUp("flat_divide_ceil", l, t, flat)
 }

@@ -168,6 +168,9 @@ func (l Layout) WithSwizzle(sw Swizzle, offset sym.Expr) Layout {
 	l.sw, l.off = sw, offset
 	if sw.B == 0 {
 		l.sw = Swizzle{}
+		if !offset.Is(0) && l.err == nil {
+			l.err = failf("the offset %s has no swizzle to stand in", offset).in("swizzle", sw)
+		}
 	}
 	return l
 }

@@ -71,7 +71,7 @@ func candidates(ms []mode) []int64 {
 			out = append(out, gcd(a, b), a-b)
 		}
 	}
-	for n := int64(2); n <= 64; n++ {
+	for n := int64(2); n <= 256; n++ {
 		out = append(out, n)
 	}
 	slices.Sort(out)

@@ -106,6 +106,7 @@ type parser struct {
 	text  string
 	pos   int
 	names Symbols
+	depth int
 	err   *Error
 }
 
@@ -240,6 +241,10 @@ func (p *parser) wordAfterUnderscore() bool {
 func (p *parser) parens() tree {
 	p.pos++
 	t := tree{sub: []tree{}}
+	if !p.enter() {
+		return t
+	}
+	defer p.leave()
 	if p.eat(")") {
 		return t
 	}
@@ -264,8 +269,8 @@ func (p *parser) step(e sym.Expr) tree {
 	for p.peek() == '@' {
 		p.pos++
 		n, ok := p.factor().IsConst()
-		if !ok || n < 0 {
-			p.fail("a basis is a mode number")
+		if !ok || n < 0 || n >= maxDepth || len(s.Basis) >= maxDepth {
+			p.fail("a basis is a path of mode numbers below %d", maxDepth)
 			break
 		}
 		s.Basis = append([]int{int(n)}, s.Basis...)

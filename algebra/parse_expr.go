@@ -1,6 +1,7 @@
 package algebra
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/gocute/gocute/algebra/sym"
@@ -19,10 +20,10 @@ func (p *parser) sumFrom(e sym.Expr) sym.Expr {
 		switch p.text[p.pos] {
 		case '+':
 			p.pos++
-			e = e.Add(p.product())
+			e = p.checked(sym.Expr.AddOK, e, p.product())
 		case '-':
 			p.pos++
-			e = e.Sub(p.product())
+			e = p.checked(sym.Expr.SubOK, e, p.product())
 		default:
 			return e
 		}
@@ -37,7 +38,7 @@ func (p *parser) productFrom(e sym.Expr) sym.Expr {
 		switch p.peekTight() {
 		case '*':
 			p.pos++
-			e = e.Mul(p.factor())
+			e = p.checked(sym.Expr.MulOK, e, p.factor())
 		case '/':
 			p.pos++
 			if d := p.divisor(); d.Is(0) {
@@ -56,6 +57,15 @@ func (p *parser) productFrom(e sym.Expr) sym.Expr {
 			return e
 		}
 	}
+}
+
+// checked refuses a result that does not fit 63 bits or has too many terms.
+func (p *parser) checked(op func(a, b sym.Expr) (sym.Expr, bool), a, b sym.Expr) sym.Expr {
+	e, ok := op(a, b)
+	if !ok {
+		p.fail("the result is too large for 63 bits, or for an expression")
+	}
+	return e
 }
 
 // peekTight is the next byte, without skipping blanks unless an operator follows them.
@@ -86,10 +96,10 @@ func (p *parser) factor() sym.Expr {
 	switch {
 	case c == '-':
 		p.pos++
-		return p.factor().Neg()
+		return p.deeper(p.factor).Neg()
 	case c == '(':
 		p.pos++
-		e := p.sum()
+		e := p.deeper(p.sum)
 		p.expect(")")
 		return e
 	case c >= '0' && c <= '9':
@@ -97,12 +107,34 @@ func (p *parser) factor() sym.Expr {
 	case c == '_' && p.pos+1 < len(p.text) && p.text[p.pos+1] >= '0' && p.text[p.pos+1] <= '9':
 		p.pos++
 		return p.number()
-	case isWord(c):
+	case isWord(c) && (c != '_' || p.wordAfterUnderscore()):
 		return p.name()
 	}
 	p.fail("expected an integer or a name")
 	return sym.Expr{}
 }
+
+// maxDepth bounds how deep parentheses, signs and calls nest.
+const maxDepth = 64
+
+// deeper reads what lies one level further in.
+func (p *parser) deeper(read func() sym.Expr) sym.Expr {
+	if !p.enter() {
+		return sym.Expr{}
+	}
+	defer p.leave()
+	return read()
+}
+
+func (p *parser) enter() bool {
+	if p.depth++; p.depth > maxDepth {
+		p.fail("it nests deeper than %d levels", maxDepth)
+		return false
+	}
+	return true
+}
+
+func (p *parser) leave() { p.depth-- }
 
 func (p *parser) word() string {
 	from := p.pos
@@ -115,7 +147,9 @@ func (p *parser) word() string {
 func (p *parser) number() sym.Expr {
 	w := p.word()
 	n, err := strconv.ParseInt(w, 10, 64)
-	if err != nil {
+	if errors.Is(err, strconv.ErrRange) {
+		p.fail("the integer %s does not fit 63 bits", w)
+	} else if err != nil {
 		p.fail("%q is not an integer", w)
 	}
 	return sym.Int(n)
@@ -132,11 +166,14 @@ func (p *parser) name() sym.Expr {
 		return e
 	}
 	p.pos++
-	args := []sym.Expr{p.sum()}
-	for p.eat(",") {
-		args = append(args, p.sum())
+	args := []sym.Expr{p.deeper(p.sum)}
+	for p.eat(",") && len(args) < maxDepth {
+		args = append(args, p.deeper(p.sum))
 	}
 	p.expect(")")
+	if p.err != nil {
+		return sym.Expr{}
+	}
 	if len(args) < 2 || w != "xor" && len(args) != 2 {
 		p.fail("%s takes two arguments", w)
 		return sym.Expr{}
@@ -146,6 +183,10 @@ func (p *parser) name() sym.Expr {
 		if lo, _ := args[1].Range(); lo < 1 {
 			p.fail("the divisor %s must be positive", args[1])
 			return sym.Expr{}
+		}
+		up := p.checked(sym.Expr.AddOK, args[0], args[1]) // rounding up must not wrap
+		if p.err != nil {
+			return up
 		}
 		return args[0].CeilDiv(args[1])
 	case "min":

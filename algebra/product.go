@@ -1,6 +1,10 @@
 package algebra
 
-import "github.com/gocute/gocute/algebra/sym"
+import (
+	"slices"
+
+	"github.com/gocute/gocute/algebra/sym"
+)
 
 // productOne is A and A*∘B: A* lists the translations that put copies of A side by side.
 func productOne(a, b Layout) (block, rest Layout, _ *Error) {
@@ -16,36 +20,126 @@ func productOne(a, b Layout) (block, rest Layout, _ *Error) {
 	if ok1 && ok2 && float64(na)*float64(need) > 1<<61 {
 		return a, b, failf("%d copies of %d elements are too many", need, na)
 	}
+	r, e := closedCopies(a, b, cb)
+	if e == nil {
+		return a, r, nil
+	}
+	if r, ok := fittedCopies(a, b, need); ok2 && ok {
+		return a, r, nil
+	}
+	return a, b, e
+}
+
+// closedCopies is A*∘B with A* by CuTe's rule.
+func closedCopies(a, b Layout, cb sym.Expr) (Layout, *Error) {
 	c, e := translations(a, a.Size().Mul(cb))
 	if e != nil {
-		if c.r, e = copies(a, need, e); e != nil {
-			return a, b, e
-		}
-		c.open = true
+		return Layout{}, e
 	}
 	size, ok1 := c.r.IntSize()
+	need, ok2 := cb.IsConst()
 	if ok1 && ok2 && size < need && !c.open {
-		return a, b, failf("only %d translations of %s are known to be disjoint, and %s asks for %d", size, a, b, need)
+		return Layout{}, failf("only %d translations of %s are known to be disjoint, and %s asks for %d", size, a, b, need)
 	}
-	r, e := composePlain(c.r, b)
-	return a, r, e
+	return composePlain(c.r, b)
 }
 
-// copies lists the translations of a block that repeats offsets, which CuTe's rule does not take: those with
-// which its offsets fill a range.
-func copies(a Layout, need int64, closed *Error) (Layout, *Error) {
-	f, ok := intFn(a)
-	if !ok || need < 1 || f.n*need > EvalLimit {
-		return Layout{}, closed
+// fittedCopies lists the translations one by one, where they fill [0, …) without a hole, and fits B's choice of
+// them. Blocks that repeat offsets, and lists that are no layout as a whole, have no other way.
+func fittedCopies(a, b Layout, need int64) (Layout, bool) {
+	fa, ok1 := intFn(a)
+	fb, ok2 := intFn(b)
+	if !ok1 || !ok2 || need < 1 || need > EvalLimit || fa.n > EvalLimit || fb.n > EvalLimit || need*fa.n > EvalLimit {
+		return Layout{}, false
 	}
-	r, e := tile(f, distinct(f)*need)
-	if e != nil {
-		return Layout{}, closed
+	image := fa.table(fa.n)
+	slices.Sort(image)
+	image = slices.Compact(image)
+	list, ok := sideBySide(image, need)
+	if !ok {
+		return Layout{}, false
 	}
-	return r, nil
+	vals := fb.table(fb.n)
+	for i, v := range vals {
+		if v < 0 || v >= need {
+			return Layout{}, false
+		}
+		vals[i] = list[v]
+	}
+	return fitShape(b.shape, vals)
 }
 
-func product(op string, l Layout, t Tiler, form func(parts) Layout) (Layout, error) {
+// sideBySide lists the first need translations of a sorted image with which it fills [0, …): the least free
+// offset can only be reached by moving the image's least there.
+func sideBySide(image []int64, need int64) (list []int64, ok bool) {
+	top := image[len(image)-1]
+	if image[0] != 0 || top > EvalLimit {
+		return nil, false
+	}
+	taken := make([]bool, 0, 4*(top+1))
+	for free := int64(0); int64(len(list)) < need || free <= list[need-1]+top; free++ {
+		for int64(len(taken)) <= free+top {
+			taken = append(taken, false)
+		}
+		if taken[free] {
+			continue
+		}
+		for _, v := range image {
+			if taken[free+v] {
+				return nil, false
+			}
+			taken[free+v] = true
+		}
+		list = append(list, free)
+	}
+	return list, true
+}
+
+// fitShape is the layout that refines the shape and has the values.
+func fitShape(shape node[sym.Expr], vals []int64) (Layout, bool) {
+	unit := int64(1)
+	var walk func(s node[sym.Expr]) (Layout, bool)
+	walk = func(s node[sym.Expr]) (Layout, bool) {
+		if s.isLeaf() {
+			n, _ := s.v.IsConst()
+			along := make([]int64, n)
+			for i := range along {
+				along[i] = vals[int64(i)*unit]
+			}
+			unit *= n
+			return fitted(along)
+		}
+		ls := make([]Layout, len(s.sub))
+		for i := range ls {
+			var ok bool
+			if ls[i], ok = walk(s.sub[i]); !ok {
+				return Layout{}, false
+			}
+		}
+		return joinModes(ls), true
+	}
+	r, ok := walk(shape)
+	if !ok {
+		return r, false
+	}
+	f, ok := intFn(r)
+	return r, ok && slices.Equal(f.table(f.n), vals)
+}
+
+// fitted is the flat layout with the values, the first of which is 0; 1:0 of a single one.
+func fitted(vals []int64) (Layout, bool) {
+	ext, vec, ok := fit(vals, 1)
+	if !ok || vals[0] != 0 {
+		return Layout{}, false
+	}
+	ms := make([]imode, len(ext))
+	for i := range ext {
+		ms[i] = imode{ext[i], vec[i][0]}
+	}
+	return layoutOfInt(ms), true
+}
+
+func product(op string, l Layout, t Tiler, as form) (Layout, error) {
 	if e := bad(l, t); e != nil {
 		return Layout{}, e.in(op, l, t)
 	}
@@ -53,27 +147,27 @@ func product(op string, l Layout, t Tiler, form func(parts) Layout) (Layout, err
 	if e != nil {
 		return Layout{}, e.in(op, l, t)
 	}
-	return l.rewrap(form(p)), nil
+	return l.rewrap(arrange[as](p)), nil
 }
 
 // LogicalProduct repeats the block l: (l, its translations in the order of the tiler), by mode for a tuple.
 func LogicalProduct(l Layout, t Tiler) (Layout, error) {
-	return product("logical_product", l, t, parts.logical)
+	return product("logical_product", l, t, logical)
 }
 
 // ZippedProduct is LogicalProduct as ((blocks),(translations)).
 func ZippedProduct(l Layout, t Tiler) (Layout, error) {
-	return product("zipped_product", l, t, parts.zipped)
+	return product("zipped_product", l, t, zipped)
 }
 
 // TiledProduct is LogicalProduct as ((blocks),translation,translation…).
 func TiledProduct(l Layout, t Tiler) (Layout, error) {
-	return product("tiled_product", l, t, parts.tiled)
+	return product("tiled_product", l, t, tiled)
 }
 
 // FlatProduct is LogicalProduct as (block,block,…,translation,translation…).
 func FlatProduct(l Layout, t Tiler) (Layout, error) {
-	return product("flat_product", l, t, parts.flat)
+	return product("flat_product", l, t, flat)
 }
 
 // BlockedProduct repeats a block mode by mode: mode i is (block i, tiler i).

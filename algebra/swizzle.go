@@ -26,6 +26,9 @@ func (w Swizzle) check() *Error {
 	return nil
 }
 
+// Err is what is wrong with the numbers, or nil.
+func (w Swizzle) Err() error { return w.check().in("swizzle", w) }
+
 // from and to are the masks of the bits that are read and of those that change.
 func (w Swizzle) from() int64 { return (int64(1)<<w.B - 1) << (w.M + max(w.S, 0)) }
 func (w Swizzle) to() int64   { return (int64(1)<<w.B - 1) << (w.M - min(w.S, 0)) }

@@ -103,20 +103,21 @@ func (e Expr) modExpr(f Expr) Expr {
 func (e Expr) split(c int64) (q, r Expr) {
 	q.k = floorDiv(e.k, c)
 	r.k = e.k - q.k*c
-	for _, t := range e.t {
+	var qt, rt []term
+	for _, t := range e.terms() {
 		if t.coef%c == 0 {
-			q.t = append(q.t, term{coef: t.coef / c, fac: t.fac, key: t.key})
+			qt = append(qt, term{coef: t.coef / c, fac: t.fac, key: t.key})
 		} else {
-			r.t = append(r.t, t)
+			rt = append(rt, t)
 		}
 	}
-	return q, r
+	return newExpr(q.k, qt), newExpr(r.k, rt)
 }
 
 // gcdTerms is the greatest divisor that c shares with every coefficient of e's terms (not its constant).
 func (e Expr) gcdTerms(c int64) int64 {
 	g := c
-	for _, t := range e.t {
+	for _, t := range e.terms() {
 		g = gcd(g, t.coef)
 	}
 	return g
@@ -124,17 +125,18 @@ func (e Expr) gcdTerms(c int64) int64 {
 
 // shrink divides the coefficients of e by g and its constant by g rounding down.
 func (e Expr) shrink(g int64) Expr {
-	out := Expr{k: floorDiv(e.k, g), t: slices.Clone(e.t)}
-	for i := range out.t {
-		out.t[i].coef /= g
+	ts := slices.Clone(e.terms())
+	for i := range ts {
+		ts[i].coef /= g
 	}
+	out := newExpr(floorDiv(e.k, g), ts)
 	return out
 }
 
 // single returns the atom that e consists of.
 func (e Expr) single() (*atom, bool) {
-	if e.k == 0 && len(e.t) == 1 && e.t[0].coef == 1 && len(e.t[0].fac) == 1 {
-		return e.t[0].fac[0], true
+	if e.k == 0 && len(e.terms()) == 1 && e.terms()[0].coef == 1 && len(e.terms()[0].fac) == 1 {
+		return e.terms()[0].fac[0], true
 	}
 	return nil, false
 }

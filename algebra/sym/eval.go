@@ -9,7 +9,7 @@ import (
 // It fails on an unknown symbol and on a division by a number that is not positive.
 func (e Expr) Eval(value func(*Symbol) (int64, bool)) (int64, error) {
 	sum := e.k
-	for _, t := range e.t {
+	for _, t := range e.terms() {
 		p := t.coef
 		for _, a := range t.fac {
 			v, err := a.eval(value)
@@ -69,7 +69,7 @@ func apply(op Op, x, y int64) (int64, error) {
 // Subst replaces symbols: value returns the replacement of a symbol, or false to keep it.
 func (e Expr) Subst(value func(*Symbol) (Expr, bool)) Expr {
 	out := Int(e.k)
-	for _, t := range e.t {
+	for _, t := range e.terms() {
 		p := Int(t.coef)
 		for _, a := range t.fac {
 			p = p.Mul(a.subst(value))

@@ -36,8 +36,25 @@ type Symbol struct {
 
 // Expr is an integer expression. The zero Expr is the constant 0. Exprs are immutable.
 type Expr struct {
-	k int64  // the constant part
-	t []term // sorted by key, coefficients not zero
+	k int64 // the constant part
+	p *poly // nil for a constant, so that a constant is small and cheap
+}
+
+type poly struct{ t []term } // sorted by key, coefficients not zero, never empty
+
+// terms are the summands that are not constant.
+func (e Expr) terms() []term {
+	if e.p == nil {
+		return nil
+	}
+	return e.p.t
+}
+
+func newExpr(k int64, t []term) Expr {
+	if len(t) == 0 {
+		return Expr{k: k}
+	}
+	return Expr{k, &poly{t}}
 }
 
 type term struct {
@@ -88,24 +105,24 @@ func New(s *Symbol) Expr {
 }
 
 func fromAtom(a *atom) Expr {
-	return Expr{t: []term{{coef: 1, fac: []*atom{a}, key: a.key}}}
+	return newExpr(0, []term{{coef: 1, fac: []*atom{a}, key: a.key}})
 }
 
 // IsConst returns the value of a constant expression.
-func (e Expr) IsConst() (int64, bool) { return e.k, len(e.t) == 0 }
+func (e Expr) IsConst() (int64, bool) { return e.k, e.p == nil }
 
 // Is reports whether e is the constant n.
-func (e Expr) Is(n int64) bool { return len(e.t) == 0 && e.k == n }
+func (e Expr) Is(n int64) bool { return e.p == nil && e.k == n }
 
 // Equal reports whether the canonical forms of e and f are the same.
 func (e Expr) Equal(f Expr) bool {
-	return e.k == f.k && slices.EqualFunc(e.t, f.t, func(a, b term) bool { return a.coef == b.coef && a.key == b.key })
+	return e.k == f.k && slices.EqualFunc(e.terms(), f.terms(), func(a, b term) bool { return a.coef == b.coef && a.key == b.key })
 }
 
 // Key is a text that is the same for two expressions exactly if they are Equal.
 func (e Expr) Key() string {
 	var b strings.Builder
-	for _, t := range e.t {
+	for _, t := range e.terms() {
 		fmt.Fprintf(&b, "%d*%s+", t.coef, t.key)
 	}
 	fmt.Fprintf(&b, "%d", e.k)
@@ -114,27 +131,27 @@ func (e Expr) Key() string {
 
 // Add is e + f.
 func (e Expr) Add(f Expr) Expr {
-	if len(e.t) == 0 && len(f.t) == 0 {
+	if e.p == nil && f.p == nil {
 		return Expr{k: e.k + f.k}
 	}
-	out := Expr{k: e.k + f.k, t: make([]term, 0, len(e.t)+len(f.t))}
+	out := make([]term, 0, len(e.terms())+len(f.terms()))
 	i, j := 0, 0
-	for i < len(e.t) || j < len(f.t) {
+	for i < len(e.terms()) || j < len(f.terms()) {
 		switch {
-		case j == len(f.t) || i < len(e.t) && e.t[i].key < f.t[j].key:
-			out.t = append(out.t, e.t[i])
+		case j == len(f.terms()) || i < len(e.terms()) && e.terms()[i].key < f.terms()[j].key:
+			out = append(out, e.terms()[i])
 			i++
-		case i == len(e.t) || f.t[j].key < e.t[i].key:
-			out.t = append(out.t, f.t[j])
+		case i == len(e.terms()) || f.terms()[j].key < e.terms()[i].key:
+			out = append(out, f.terms()[j])
 			j++
 		default:
-			if c := e.t[i].coef + f.t[j].coef; c != 0 {
-				out.t = append(out.t, term{coef: c, fac: e.t[i].fac, key: e.t[i].key})
+			if c := e.terms()[i].coef + f.terms()[j].coef; c != 0 {
+				out = append(out, term{coef: c, fac: e.terms()[i].fac, key: e.terms()[i].key})
 			}
 			i, j = i+1, j+1
 		}
 	}
-	return out
+	return newExpr(e.k+f.k, out)
 }
 
 // Neg is -e.
@@ -147,11 +164,15 @@ func (e Expr) scale(c int64) Expr {
 	if c == 0 {
 		return Expr{}
 	}
-	out := Expr{k: e.k * c, t: make([]term, len(e.t))}
-	for i, t := range e.t {
-		out.t[i] = term{coef: t.coef * c, fac: t.fac, key: t.key}
+	if e.p == nil {
+		return Expr{k: e.k * c}
 	}
-	if len(e.t) == 1 && c > 1 && c&(c-1) == 0 {
+	ts := make([]term, len(e.terms()))
+	for i, t := range e.terms() {
+		ts[i] = term{coef: t.coef * c, fac: t.fac, key: t.key}
+	}
+	out := newExpr(e.k*c, ts)
+	if len(e.terms()) == 1 && c > 1 && c&(c-1) == 0 {
 		return out.scaleXor(c)
 	}
 	return out
@@ -159,7 +180,7 @@ func (e Expr) scale(c int64) Expr {
 
 // scaleXor moves a power of two into an exclusive or, where it stays an immediate of one instruction.
 func (e Expr) scaleXor(c int64) Expr {
-	t := e.t[0]
+	t := e.terms()[0]
 	if t.coef != c || len(t.fac) != 1 || t.fac[0].op != Xor {
 		return e
 	}
@@ -176,27 +197,27 @@ func (e Expr) scaleXor(c int64) Expr {
 
 // Mul is e * f.
 func (e Expr) Mul(f Expr) Expr {
-	if len(f.t) == 0 {
+	if f.p == nil {
 		return e.scale(f.k)
 	}
-	if len(e.t) == 0 {
+	if e.p == nil {
 		return f.scale(e.k)
 	}
 	out := e.scale(f.k)
-	for _, tf := range f.t {
-		out = out.Add(Expr{t: []term{{coef: e.k * tf.coef, fac: tf.fac, key: tf.key}}}.dropZero())
-		for _, te := range e.t {
+	for _, tf := range f.terms() {
+		out = out.Add(newExpr(0, []term{{coef: e.k * tf.coef, fac: tf.fac, key: tf.key}}).dropZero())
+		for _, te := range e.terms() {
 			fac := slices.Concat(te.fac, tf.fac)
 			sort.SliceStable(fac, func(i, j int) bool { return fac[i].key < fac[j].key })
-			out = out.Add(Expr{t: []term{{coef: te.coef * tf.coef, fac: fac, key: facKey(fac)}}})
+			out = out.Add(newExpr(0, []term{{coef: te.coef * tf.coef, fac: fac, key: facKey(fac)}}))
 		}
 	}
 	return out
 }
 
 func (e Expr) dropZero() Expr {
-	if len(e.t) == 1 && e.t[0].coef == 0 {
-		e.t = nil
+	if len(e.terms()) == 1 && e.terms()[0].coef == 0 {
+		e.p = nil
 	}
 	return e
 }
@@ -220,19 +241,19 @@ type View struct {
 // View takes e apart by one level. A sum lists its terms in canonical order, the constant last.
 func (e Expr) View() View {
 	switch {
-	case len(e.t) == 0:
+	case e.p == nil:
 		return View{Op: Const, Value: e.k}
-	case len(e.t) > 1 || e.k != 0:
+	case len(e.terms()) > 1 || e.k != 0:
 		var args []Expr
-		for _, t := range e.t {
-			args = append(args, Expr{t: []term{t}})
+		for _, t := range e.terms() {
+			args = append(args, newExpr(0, []term{t}))
 		}
 		if e.k != 0 {
 			args = append(args, Expr{k: e.k})
 		}
 		return View{Op: Add, Args: args}
 	}
-	t := e.t[0]
+	t := e.terms()[0]
 	if t.coef == 1 && len(t.fac) == 1 {
 		a := t.fac[0]
 		return View{Op: a.op, Sym: a.sym, Args: a.args}
@@ -260,7 +281,7 @@ func (e Expr) Symbols() []*Symbol {
 }
 
 func (e Expr) visit(seen map[string]*Symbol) {
-	for _, t := range e.t {
+	for _, t := range e.terms() {
 		for _, a := range t.fac {
 			if a.op == Sym {
 				seen[a.sym.Name] = a.sym

@@ -11,7 +11,7 @@ const Unbounded = math.MaxInt64 / 4
 // Range returns inclusive bounds of e; a bound of ±Unbounded means that none is known.
 func (e Expr) Range() (lo, hi int64) {
 	lo, hi = e.k, e.k
-	for _, t := range e.t {
+	for _, t := range e.terms() {
 		a, b := t.bounds()
 		lo, hi = satAdd(lo, a), satAdd(hi, b)
 	}
@@ -39,7 +39,7 @@ func (e Expr) DivisibleBy(n int64) bool {
 // known is a number that divides e (0 for the constant 0).
 func (e Expr) known() int64 {
 	g := e.k
-	for _, t := range e.t {
+	for _, t := range e.terms() {
 		m := t.coef
 		for _, a := range t.fac {
 			m = satMul(m, a.mult)
@@ -60,7 +60,7 @@ func (e Expr) Bits() uint64 {
 	}
 	full := uint64(1)<<bits.Len64(uint64(hi)) - 1
 	got := uint64(e.k)
-	for _, t := range e.t {
+	for _, t := range e.terms() {
 		m := t.bits()
 		if got&m != 0 || t.coef < 0 || e.k < 0 {
 			return full & lowMask(e.known())
@@ -86,7 +86,7 @@ func (t term) bits() uint64 {
 			return m << bits.TrailingZeros64(uint64(t.coef))
 		}
 	}
-	return full & lowMask(Expr{t: []term{t}}.known())
+	return full & lowMask(newExpr(0, []term{t}).known())
 }
 
 // lowMask clears the bits that a multiple of m never has.
