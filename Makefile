@@ -41,7 +41,7 @@ gpu-bundle:
 	$(GO) test -c $(LDFLAGS) -o bundle/cuda.test ./cuda
 	$(GO) test -c $(LDFLAGS) -o bundle/cublas.test ./cuda/cublas
 	$(GO) test -c $(LDFLAGS) -o bundle/launch.test ./cuda/launch
-	cp tests/device/run.sh bundle/
+	cp tests/device/run.sh out/gemm_f16/gemm_f16.cu bundle/
 	@du -sh bundle
 
 # Times the GEMM beside cuBLAS on this machine's GPU.

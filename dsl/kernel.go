@@ -24,6 +24,7 @@ type Kernel struct {
 	errs    []error
 	pos     cir.Pos
 	expects []Expectation
+	budgets []Budget
 }
 
 // Name is the name of the emitted function.

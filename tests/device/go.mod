@@ -7,7 +7,10 @@ require (
 	github.com/stretchr/testify v1.12.1
 )
 
+require github.com/dave/jennifer v1.7.1 // indirect
+
 require (
+	example.com/tf32gemm v0.0.0
 	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/gofrs/flock v0.13.2 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
@@ -16,3 +19,5 @@ require (
 )
 
 replace github.com/gocute/gocute => ../..
+
+replace example.com/tf32gemm => ../../examples/tf32gemm
