@@ -43,14 +43,14 @@ func (p *plan) onGPU(ctx context.Context, dev *cuda.Device, opt Options, res *Re
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.c.Name, err)
 	}
-	defer func() { err = errors.Join(err, mod.Unload()) }()
+	defer closing(&err, mod.Unload)
 	res.Image = mod.Image().String()
 	fn, err := mod.Function(p.c.Name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.c.Name, err)
 	}
 	r := &gpuRun{plan: p, dev: dev, fn: fn}
-	defer func() { err = errors.Join(err, r.free()) }()
+	defer closing(&err, r.free)
 	if err := r.upload(); err != nil {
 		return fmt.Errorf("%s: %w", p.c.Name, err)
 	}
@@ -62,6 +62,13 @@ func (p *plan) onGPU(ctx context.Context, dev *cuda.Device, opt Options, res *Re
 	}
 	res.Time, res.Runs, err = r.measure(ctx)
 	return err
+}
+
+// closing reports a failure to release something, unless a failure that is likely its cause came before.
+func closing(err *error, f func() error) {
+	if e := f(); *err == nil {
+		*err = e
+	}
 }
 
 // images compiles the kernel: a cubin for the device where nvcc can make one, and PTX.
@@ -189,12 +196,12 @@ func (r *gpuRun) measure(ctx context.Context) (median time.Duration, runs int, e
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() { err = errors.Join(err, start.Close()) }()
+	defer closing(&err, start.Close)
 	stop, err := r.dev.NewEvent()
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() { err = errors.Join(err, stop.Close()) }()
+	defer closing(&err, stop.Close)
 	var times []time.Duration
 	for began := time.Now(); len(times) < warmups+timedRuns; {
 		if ctx.Err() != nil {

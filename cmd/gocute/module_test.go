@@ -70,23 +70,23 @@ func TestInternal(t *testing.T) {
 	gocute(t, dir, "run", "three", "./...", "-on", "cpu", "-set", "M=4").ok(t)
 }
 
-// TestVendored takes gocute from the folder vendor where the module keeps it there, and else not.
+// TestVendored works in a module with a folder vendor, and uses that only where it holds all that is needed.
 func TestVendored(t *testing.T) {
 	dir := foreign(t, map[string]string{"scale/scale.go": scale})
-	vendor := func(tool string) {
-		writeFiles(t, dir, map[string]string{"tools/tools.go": "package tools\n\n" + tool})
-		for _, args := range [][]string{{"mod", "tidy"}, {"mod", "vendor"}} {
-			cmd := exec.Command("go", args...)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Skipf("go %v needs modules that are not here: %s", args, out)
-			}
-		}
-	}
-	vendor("")
+	cmd := exec.Command("go", "mod", "vendor")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 	gocute(t, dir, "run", "scale", "./scale", "-on", "cpu", "-set", "M=4").ok(t)
-	vendor(`import _ "github.com/gocute/gocute/cmd/gocute/runner"`)
-	gocute(t, dir, "run", "scale", "./scale", "-on", "cpu", "-set", "M=4").ok(t)
+
+	s := &session{ctx: t.Context(), dir: dir}
+	m, err := s.module(t.TempDir())
+	require.NoError(t, err)
+	require.Len(t, m.flags, 2)
+	writeFiles(t, dir, map[string]string{"vendor/" + runnerPath + "/runner.go": "package runner\n"})
+	m, err = s.module(t.TempDir())
+	require.NoError(t, err)
+	require.Empty(t, m.flags)
 }
 
 // TestReadOnly works on a module that cannot be written to.

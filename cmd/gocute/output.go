@@ -86,44 +86,59 @@ func (o *output) outdated() []string {
 }
 
 // write puts all files in place, or none.
-func (o *output) write() (err error) {
-	stage := map[string]string{} // from the temporary file to its place
-	var made []string            // folders
+func (o *output) write() error {
+	staged, err := o.stage()
 	defer func() {
-		for tmp := range stage {
+		for tmp := range staged {
 			_ = os.Remove(tmp)
 		}
-		if err != nil {
-			for _, dir := range slices.Backward(made) { // those that others have put something into stay
-				_ = os.Remove(dir)
-			}
-			err = fmt.Errorf("output folder %s: nothing was written: %w", o.dir, err)
+	}()
+	if err != nil {
+		return fmt.Errorf("output folder %s: nothing was written: %w", o.dir, err)
+	}
+	for _, path := range o.outdated() {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("output folder %s: an outdated image stays: %w", o.dir, err)
+		}
+	}
+	for tmp, path := range staged {
+		if err := os.Rename(tmp, path); err != nil {
+			return fmt.Errorf("output folder %s: %w", o.dir, err)
+		}
+		delete(staged, tmp)
+	}
+	return nil
+}
+
+// stage writes all files beside their places and returns where each belongs. If it fails, no folder is left that
+// was not there before.
+func (o *output) stage() (staged map[string]string, err error) {
+	staged = map[string]string{}
+	var made []string
+	defer func() {
+		if err == nil {
+			return
+		}
+		for tmp := range staged {
+			_ = os.Remove(tmp)
+		}
+		for _, dir := range slices.Backward(made) { // one that somebody else has put something into stays
+			_ = os.Remove(dir)
 		}
 	}()
 	for _, path := range slices.Sorted(slices.Values(slices.Concat(o.missing, o.differ))) {
 		if err := makeFolder(filepath.Dir(path), &made); err != nil {
-			return err
+			return staged, err
 		}
 		tmp, err := beside(path, o.files[path])
 		if tmp != "" {
-			stage[tmp] = path
+			staged[tmp] = path
 		}
 		if err != nil {
-			return err
+			return staged, err
 		}
 	}
-	for _, path := range o.outdated() {
-		if err := os.Remove(path); err != nil {
-			return err
-		}
-	}
-	for tmp, path := range stage {
-		if err := os.Rename(tmp, path); err != nil {
-			return err
-		}
-		delete(stage, tmp)
-	}
-	return nil
+	return staged, nil
 }
 
 // makeFolder is MkdirAll that notes what it made.

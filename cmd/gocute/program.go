@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,10 +138,13 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 	ownGroup(cmd)
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()
+	if s.ctx.Err() != nil && cmd.Process != nil {
+		killGroup(cmd)
+	}
 	noise.flush()
 	data, readErr := os.ReadFile(req.Response)
 	if readErr != nil {
-		return res, p.failed(err, noise.text.String())
+		return res, p.failed(err, noise)
 	}
 	if err := json.Unmarshal(data, &res); err != nil {
 		return res, fmt.Errorf("internal error: response: %w", err)
@@ -148,29 +153,38 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 }
 
 // failed explains a program that gave no response. What the go command or the program said has been shown.
-func (p *program) failed(err error, said string) error {
+func (p *program) failed(err error, said *filter) error {
+	if said.compiler {
+		return errSilent
+	}
+	if said.status != "" {
+		err = errors.New(said.status)
+	}
 	var paths []string
 	for _, k := range p.pkgs {
 		paths = append(paths, k.path)
 	}
-	s := fmt.Sprintf("gocute: the program that records the kernels of %s did not finish: %v", strings.Join(paths, ", "), err)
-	if missing.MatchString(said) {
-		s += fmt.Sprintf("\nthe module lacks what gocute needs to run in it; run: go get %s@%s", runnerPath, version().module())
+	err = fmt.Errorf("the program that records the kernels of %s did not finish: %w", strings.Join(paths, ", "), err)
+	if said.missing {
+		err = fmt.Errorf("%w\nthe module lacks what gocute needs to run in it; run: go get %s@%s", err, runnerPath, version().module())
 	}
-	return fmt.Errorf("%s", s)
+	return err
 }
 
-// missing matches the go command's words about modules that are not there.
-var missing = regexp.MustCompile(`no required module provides|missing go\.sum entry|does not contain package|cannot find module|is not in std|inconsistent vendoring`)
-
-// filter passes lines on, but for the exit status that go run adds.
+// filter passes on what go run says, but for the headings of the compiler's errors and the exit status.
 type filter struct {
-	to   interface{ Write([]byte) (int, error) }
-	line []byte
-	text strings.Builder // all that passed
+	to       io.Writer
+	line     []byte
+	compiler bool   // some package did not compile
+	missing  bool   // a module was not there
+	status   string // of the program, such as "exit status 3"
 }
 
-var exitStatus = regexp.MustCompile(`^exit status [0-9]+\n?$`)
+var (
+	exitStatus = regexp.MustCompile(`^exit status [0-9]+\n?$`)
+	heading    = regexp.MustCompile(`^# \S+\n$`)
+	missing    = regexp.MustCompile(`no required module provides|missing go\.sum entry|does not contain package|cannot find module|inconsistent vendoring`)
+)
 
 // Write keeps an unfinished line for later.
 func (f *filter) Write(data []byte) (int, error) {
@@ -189,10 +203,15 @@ func (f *filter) Write(data []byte) (int, error) {
 }
 
 func (f *filter) pass(line []byte) error {
-	if exitStatus.Match(line) {
+	switch {
+	case exitStatus.Match(line):
+		f.status = string(bytes.TrimSpace(line))
+		return nil
+	case heading.Match(line):
+		f.compiler = true
 		return nil
 	}
-	f.text.Write(line)
+	f.missing = f.missing || missing.Match(line)
 	_, err := f.to.Write(line)
 	return err
 }

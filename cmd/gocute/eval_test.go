@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/algebra"
+)
+
+// evalRun is gocute eval in this process.
+func evalRun(t *testing.T, args ...string) (out, errs string, status int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status = run(context.Background(), t.TempDir(), append([]string{"eval"}, args...), &stdout, &stderr)
+	return stdout.String(), stderr.String(), status
+}
+
+func TestEval(t *testing.T) {
+	for _, c := range []struct {
+		name, text, out, err string
+		status               int
+	}{
+		{"nested", "right_inverse(((1,4),(4,8)):((128,8),(32,1)))", "(8,16):(16,1)\n", "", 0},
+		{"bound", "A=(4,8):(8,1); B=composition(A,(2,4)); B(1,2)", "10\n", "", 0},
+		{"all fixed", "slice_and_offset((3,2,0), (6,8,1):(8,1,48))", "26\n", "", 0},
+		{"slice", "slice_and_offset((3,0,_), (6,8,1):(8,1,48))", "(1):(48) + 24\n", "", 0},
+		{"relation", "congruent((2,(3,4)),(1,(1,1)))", "true\n", "", 0},
+		{"basis", "composition((4,8):(1@0,1@1),(2,4):(2,4))", "(2,4):(2@0,1@1)\n", "", 0},
+		{"template", "upcast<16>((256,128):(1,256))", "(16,128):(1,16)\n", "", 0},
+		{"swizzle", "swizzle_apply(Sw<2,0,-3>, 29802)", "29818\n", "", 0},
+		{"cover", "ceil_upcast(4:1, 1024)", "1:1 covers 4\n", "", 0},
+		{"refused", "upcast((256,128):(1,256), 3)", "", "upcast((256,128):(1,256), 3): the last vector of 256:1 by 3 holds only 1 of 3 elements", 1},
+		{"syntax", "upcast((256,128:(1,256), 16)", "", "\n                            ^", 2},
+		{"unknown", "1:0 + upcats(4)", "", "upcast?\n1:0 + upcats(4)\n      ^", 2},
+		{"kind", "coalesce(7)", "", "but this is the integer 7\ncoalesce(7)\n         ^", 2},
+		{"63 bits", "99999999999999999999", "", "does not fit 63 bits", 2},
+		{"depth", strings.Repeat("(", 65) + strings.Repeat(")", 65), "", "deeper than 64", 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, errs, status := evalRun(t, c.text)
+			require.Equal(t, c.status, status, errs)
+			require.Equal(t, c.out, out)
+			require.Contains(t, errs, c.err)
+		})
+	}
+}
+
+func TestEvalExplain(t *testing.T) {
+	out, _, status := evalRun(t, "--explain", "A=(4,8):(8,1); size(composition(A,(2,4)))")
+	require.Zero(t, status)
+	for _, want := range []string{"A\n  = (4,8):(8,1)\n", "composition((4,8):(8,1), (2,4))\n  = (2,4):(8,1)\n", "size((2,4):(8,1))\n  = 8\n"} {
+		require.Contains(t, out, want)
+	}
+}
+
+type goldenLine struct {
+	Op          string   `json:"op"`
+	Args        []string `json:"args"`
+	Result      string   `json:"result"`
+	Truth       string   `json:"truth"`
+	Expressible any      `json:"expressible"`
+	file        string
+}
+
+func goldenLines(t *testing.T) (out []goldenLine) {
+	dir := os.Getenv("GOCUTE_GOLDEN")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "algebra", "testdata", "golden")
+	}
+	for _, name := range []string{"algebra.jsonl", "algebra_divergences.jsonl", "algebra_errors.jsonl"} {
+		f, err := os.Open(filepath.Join(dir, name))
+		require.NoError(t, err)
+		for sc := bufio.NewScanner(f); sc.Scan(); {
+			r := goldenLine{file: name}
+			require.NoError(t, json.Unmarshal(sc.Bytes(), &r))
+			out = append(out, r)
+		}
+		require.NoError(t, f.Close())
+	}
+	return out
+}
+
+// sameValues compares slices of swizzled layouts, whose form is free.
+func sameValues(a, b string) bool {
+	x, ox, err := algebra.ParseSlice(a)
+	y, oy, err2 := algebra.ParseSlice(b)
+	if err != nil || err2 != nil || !strings.Contains(a+b, "Sw<") {
+		return false
+	}
+	cx, _ := ox.IsConst()
+	cy, _ := oy.IsConst()
+	n, _ := x.IntSize()
+	m, _ := y.IntSize()
+	for i := range n {
+		if x.AtInt(i)+cx != y.AtInt(i)+cy {
+			return false
+		}
+	}
+	return n == m
+}
+
+// TestEvalGolden runs every golden row through gocute eval - and compares the texts, and the rate with what is promised.
+func TestEvalGolden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	binary := filepath.Join(t.TempDir(), "gocute")
+	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, string(build))
+	rows := goldenLines(t)
+	var in strings.Builder
+	for _, r := range rows {
+		in.WriteString(r.Op + "(" + strings.Join(r.Args, ", ") + ")\n")
+	}
+	cmd := exec.Command(binary, "eval", "-")
+	cmd.Stdin = strings.NewReader(in.String())
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	require.Len(t, got, len(rows))
+	for i, r := range rows {
+		refused := strings.HasPrefix(got[i], "error: ")
+		switch {
+		case r.file == "algebra.jsonl":
+			if got[i] != r.Result && !strings.HasSuffix(r.Result, ":() + "+got[i]) && !sameValues(got[i], r.Result) {
+				t.Errorf("%s(%s) = %s, want %s", r.Op, strings.Join(r.Args, ", "), got[i], r.Result)
+			}
+		case r.Truth == "none" || r.Truth == "" && r.Expressible != true:
+			require.True(t, refused, "%s(%s) = %s", r.Op, strings.Join(r.Args, ", "), got[i])
+		case r.Truth != "unknown":
+			require.False(t, refused, "%s(%s): %s", r.Op, strings.Join(r.Args, ", "), got[i])
+		}
+	}
+	simple := strings.Repeat("composition((6,2):(8,2), (4,3):(3,1))\ncoalesce((2,(1,6)):(1,(6,2)))\n", 20000)
+	cmd = exec.Command(binary, "eval", "-")
+	cmd.Stdin = strings.NewReader(simple)
+	from := time.Now()
+	out, err = cmd.Output()
+	require.NoError(t, err)
+	rate := float64(bytes.Count(out, []byte("\n"))) / time.Since(from).Seconds()
+	t.Logf("%.0f expressions a second", rate)
+	require.Greater(t, rate, 5000.0, "on an idle machine it is above 20000")
+}
