@@ -6,7 +6,7 @@ GOCUTE := $(GO) run ./cmd/gocute
 MODULES := ./tests/device $(wildcard ./examples/*)
 LDFLAGS := -ldflags="-s -w" -trimpath
 
-.PHONY: demo test check vet generate gpu-bundle bench times clean
+.PHONY: demo test check vet generate gpu-bundle bench times laws test-golden fuzz clean
 
 # Sets all up, generates every kernel, compiles them for sm_80 and sm_90, runs the GEMM on the GPU if there is one and
 # else in the emulator, and compares it with a float64 reference.
@@ -49,11 +49,27 @@ bench:
 	$(GOCUTE) build ./kernels
 	cd tests/device && $(GO) run ./bench
 
-# How long generating and compiling takes.
+# How long it takes to generate all kernels (once the command is built) and to compile the GEMM.
 times:
 	$(GO) build -o bundle/gocute ./cmd/gocute
-	@echo "== generate all kernels"; bash -c 'time bundle/gocute gen ./kernels >/dev/null'
-	@echo "== nvcc for the GEMM, not from the cache"; bundle/gocute build ./kernels -k gemm_f16 --no-cache
+	bundle/gocute gen ./kernels >/dev/null
+	@bash -c 'TIMEFORMAT="gocute gen ./kernels: %R s"; time bundle/gocute gen ./kernels >/dev/null'
+	bundle/gocute build ./out/gemm_f16 --no-cache
+
+# The laws of the layout algebra over all small layouts and 10 million random ones: about half an hour on two cores.
+laws:
+	GOCUTE_LAWS=10000000 $(GO) test -count=1 -v -timeout 5h -run 'TestLaws(Enumerated|Random)' ./algebra
+
+# The golden rows of the layout algebra, also of another folder: make test-golden GOCUTE_GOLDEN=/abs/dir
+test-golden:
+	$(GO) test -count=1 -v -run 'TestGolden|TestEvalGolden' ./algebra ./algebra/calc ./cmd/gocute
+
+# Ten minutes of fuzzing for each target of the layout algebra.
+fuzz:
+	$(GO) test ./algebra -run '^$$' -fuzz FuzzParse -fuzztime 10m
+	$(GO) test ./algebra -run '^$$' -fuzz FuzzCompose -fuzztime 10m
+	$(GO) test ./algebra -run '^$$' -fuzz FuzzDivide -fuzztime 10m
+	$(GO) test ./algebra/calc -run '^$$' -fuzz FuzzEval -fuzztime 10m
 
 clean:
 	rm -rf bundle out/*/bin/*.cubin out/*/bin/*.ptx

@@ -18,6 +18,8 @@ const (
 	a16x16int8 = "((4,8),(4,2)):((64,1),(16,8))"       // (T32,V8) -> (M16,K16)
 	a16x32int8 = "((4,8),(4,2,2)):((64,1),(16,8,256))" // (T32,V16) -> (M16,K32)
 	b8x16int8  = "((4,8),4):((32,1),8)"                // (T32,V4) -> (N8,K16)
+	a16x16f64  = "((4,8),(2,4)):((16,1),(8,64))"       // (T32,V8) -> (M16,K16)
+	b8x16f64   = "((4,8),4):((8,1),32)"                // (T32,V4) -> (N8,K16)
 	b8x32int8  = "((4,8),(4,2)):((32,1),(8,128))"      // (T32,V8) -> (N8,K32)
 )
 
@@ -40,6 +42,17 @@ var mmaRows = []MMARow{
 	{"SM80_16x8x32_S32S8S8S32_TN", 16, 8, 32, warp, a16x32int8, b8x32int8, c16x8, elem.KS32, elem.KS8, elem.KS8, u32(4), u32(4), u32(2), "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 80},
 	{"SM80_16x8x16_S32U8U8S32_TN", 16, 8, 16, warp, a16x16int8, b8x16int8, c16x8, elem.KS32, elem.KU8, elem.KU8, u32(4), u32(2), u32(1), "mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32", 80},
 	{"SM80_16x8x32_S32U8U8S32_TN", 16, 8, 32, warp, a16x32int8, b8x32int8, c16x8, elem.KS32, elem.KU8, elem.KU8, u32(4), u32(4), u32(2), "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", 80},
+	{"SM80_8x8x16_S32S8S8S32_TN", 8, 8, 16, warp, b8x16int8, b8x16int8, c8x8, elem.KS32, elem.KS8, elem.KS8, u32(2), u32(1), u32(1), "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", 80},
+	{"SM80_8x8x16_S32S8U8S32_TN", 8, 8, 16, warp, b8x16int8, b8x16int8, c8x8, elem.KS32, elem.KS8, elem.KU8, u32(2), u32(1), u32(1), "mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32", 80},
+	{"SM80_8x8x16_S32U8S8S32_TN", 8, 8, 16, warp, b8x16int8, b8x16int8, c8x8, elem.KS32, elem.KU8, elem.KS8, u32(2), u32(1), u32(1), "mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32", 80},
+	{"SM80_8x8x16_S32U8U8S32_TN", 8, 8, 16, warp, b8x16int8, b8x16int8, c8x8, elem.KS32, elem.KU8, elem.KU8, u32(2), u32(1), u32(1), "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32", 80},
+	{"SM80_16x8x16_S32S8U8S32_TN", 16, 8, 16, warp, a16x16int8, b8x16int8, c16x8, elem.KS32, elem.KS8, elem.KU8, u32(4), u32(2), u32(1), "mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32", 80},
+	{"SM80_16x8x16_S32U8S8S32_TN", 16, 8, 16, warp, a16x16int8, b8x16int8, c16x8, elem.KS32, elem.KU8, elem.KS8, u32(4), u32(2), u32(1), "mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32", 80},
+	{"SM80_16x8x32_S32S8U8S32_TN", 16, 8, 32, warp, a16x32int8, b8x32int8, c16x8, elem.KS32, elem.KS8, elem.KU8, u32(4), u32(4), u32(2), "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", 80},
+	{"SM80_16x8x32_S32U8S8S32_TN", 16, 8, 32, warp, a16x32int8, b8x32int8, c16x8, elem.KS32, elem.KU8, elem.KS8, u32(4), u32(4), u32(2), "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32", 80},
+	{"SM90_16x8x4_F64F64F64F64_TN", 16, 8, 4, warp, a16x4tf32, one8x4, c16x8, elem.KF64, elem.KF64, elem.KF64, f64(4), f64(2), f64(1), "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", 90},
+	{"SM90_16x8x8_F64F64F64F64_TN", 16, 8, 8, warp, a16x8tf32, b8x8tf32, c16x8, elem.KF64, elem.KF64, elem.KF64, f64(4), f64(4), f64(2), "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64", 90},
+	{"SM90_16x8x16_F64F64F64F64_TN", 16, 8, 16, warp, a16x16f64, b8x16f64, c16x8, elem.KF64, elem.KF64, elem.KF64, f64(4), f64(8), f64(4), "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64", 90},
 }
 
 // AllMMA returns the rows of all MMA instructions.
@@ -108,4 +121,15 @@ var (
 	SM80_16x8x32_S32S8S8S32_TN     = mma[elem.S32, elem.S8, elem.S8, elem.S32]("SM80_16x8x32_S32S8S8S32_TN")
 	SM80_16x8x16_S32U8U8S32_TN     = mma[elem.S32, elem.U8, elem.U8, elem.S32]("SM80_16x8x16_S32U8U8S32_TN")
 	SM80_16x8x32_S32U8U8S32_TN     = mma[elem.S32, elem.U8, elem.U8, elem.S32]("SM80_16x8x32_S32U8U8S32_TN")
+	SM80_8x8x16_S32S8S8S32_TN      = mma[elem.S32, elem.S8, elem.S8, elem.S32]("SM80_8x8x16_S32S8S8S32_TN")
+	SM80_8x8x16_S32S8U8S32_TN      = mma[elem.S32, elem.S8, elem.U8, elem.S32]("SM80_8x8x16_S32S8U8S32_TN")
+	SM80_8x8x16_S32U8S8S32_TN      = mma[elem.S32, elem.U8, elem.S8, elem.S32]("SM80_8x8x16_S32U8S8S32_TN")
+	SM80_8x8x16_S32U8U8S32_TN      = mma[elem.S32, elem.U8, elem.U8, elem.S32]("SM80_8x8x16_S32U8U8S32_TN")
+	SM80_16x8x16_S32S8U8S32_TN     = mma[elem.S32, elem.S8, elem.U8, elem.S32]("SM80_16x8x16_S32S8U8S32_TN")
+	SM80_16x8x16_S32U8S8S32_TN     = mma[elem.S32, elem.U8, elem.S8, elem.S32]("SM80_16x8x16_S32U8S8S32_TN")
+	SM80_16x8x32_S32S8U8S32_TN     = mma[elem.S32, elem.S8, elem.U8, elem.S32]("SM80_16x8x32_S32S8U8S32_TN")
+	SM80_16x8x32_S32U8S8S32_TN     = mma[elem.S32, elem.U8, elem.S8, elem.S32]("SM80_16x8x32_S32U8S8S32_TN")
+	SM90_16x8x4_F64F64F64F64_TN    = mma[elem.F64, elem.F64, elem.F64, elem.F64]("SM90_16x8x4_F64F64F64F64_TN")
+	SM90_16x8x8_F64F64F64F64_TN    = mma[elem.F64, elem.F64, elem.F64, elem.F64]("SM90_16x8x8_F64F64F64F64_TN")
+	SM90_16x8x16_F64F64F64F64_TN   = mma[elem.F64, elem.F64, elem.F64, elem.F64]("SM90_16x8x16_F64F64F64F64_TN")
 )

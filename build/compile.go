@@ -37,7 +37,8 @@ type Source struct {
 	LineInfo bool
 	// Flags are handed to nvcc after gocute's own, such as -DNAME=1.
 	Flags []string
-	// NoCache compiles in any case; the result is stored all the same.
+	// NoCache compiles in any case, one chip after the other; the result is stored
+	// all the same.
 	NoCache bool
 }
 
@@ -124,7 +125,11 @@ func (t *Toolchain) Compile(ctx context.Context, src Source) (*Result, error) {
 	}
 	var wg sync.WaitGroup
 	for _, j := range jobs {
-		wg.Go(func() { j.err = j.run(ctx) })
+		if src.NoCache { // one after the other: the times are then comparable
+			j.err = j.run(ctx)
+		} else {
+			wg.Go(func() { j.err = j.run(ctx) })
+		}
 	}
 	wg.Wait()
 	res := &Result{Name: src.Name}

@@ -124,7 +124,7 @@ func (k *K) threadWasSet(op string, slice *K) {
 	}
 }
 
-// thread checks that a thread expression numbers at most the threads of a tiled copy or MMA.
+// thread checks that a thread expression numbers all threads of a tiled copy or MMA, and no others.
 func (k *K) thread(op string, thread Expr, n int64, what string) (sym.Expr, bool) {
 	e, ok := k.expr(op, thread)
 	if !ok {
@@ -132,6 +132,9 @@ func (k *K) thread(op string, thread Expr, n int64, what string) (sym.Expr, bool
 	}
 	if lo, hi := e.Range(); lo < 0 || hi >= n {
 		k.errorf(op, "expects a thread from 0 to %d, those of the %s, but %s may be %d", n-1, what, e, hi)
+		return e, false
+	} else if hi < n-1 {
+		k.errorf(op, "expects all %d threads of the %s to take part, but %s is at most %d", n, what, e, hi)
 		return e, false
 	}
 	return e, true

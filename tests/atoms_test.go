@@ -121,7 +121,7 @@ func TestCopyRows(t *testing.T) {
 			if k, err := elem.ParseKind(code); err == nil {
 				forms++
 				c, err := ir.NewTiledCopyTV(row, k, wholeAtom(t, e.Ref), atomTile(t, e.Ref))
-				if !check(t, err, "%s of %s", g.Name, code) {
+				if !noError(t, err, "%s of %s", g.Name, code) {
 					continue
 				}
 				const form = "%v %v %v %d %d"
@@ -146,7 +146,7 @@ func TestCopyRows(t *testing.T) {
 	t.Logf("%d of %d rows are in package atoms; %d element forms", seen, len(tab.copy), forms)
 }
 
-func check(t *testing.T, err error, format string, args ...any) bool {
+func noError(t *testing.T, err error, format string, args ...any) bool {
 	t.Helper()
 	if err != nil {
 		t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)

@@ -108,6 +108,7 @@ func checkLocalPartition(t *testing.T, g *goldenPartition, _ *tables) (differ, e
 	}
 	var d differ
 	var v view
+	var hash fnv
 	got := make([][]int64, len(g.Result.Offsets))
 	for thread := range got {
 		c, err := algebra.ParseCoord(kept(place(t, thr, int64(thread)), g.Setup.Proj))
@@ -124,7 +125,9 @@ func checkLocalPartition(t *testing.T, g *goldenPartition, _ *tables) (differ, e
 			return nil, err
 		}
 		d.value(fmt.Sprintf("first offset of thread %d", thread), fmt.Sprint(g.Result.Offsets[thread]), got[thread][0])
+		hash.add(got[thread])
 	}
+	d.value("hash of all offsets", g.Result.FNV, hash)
 	sameView(&d, g.Result.Shape+":"+g.Result.Stride, v.t.Layout)
 	for _, key := range slices.Sorted(maps.Keys(g.Result.Elems)) {
 		thread, err := strconv.Atoi(key)

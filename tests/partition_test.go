@@ -134,7 +134,7 @@ func (v view) compare(d *differ, g *goldenPartition) {
 	if r.Stride != "" && v.t.Swizzle.B == 0 {
 		d.text("stride", r.Stride, v.t.Layout.Stride(), nil)
 	}
-	hash := uint64(1469598103934665603)
+	var hash fnv
 	for thread := range int64(len(r.Offsets)) {
 		all, err := v.offsets(thread)
 		if err != nil {
@@ -149,15 +149,27 @@ func (v view) compare(d *differ, g *goldenPartition) {
 			d.value(fmt.Sprintf("offsets of thread %d", thread), fmt.Sprint(want), all)
 			return
 		}
-		for _, x := range all {
-			for range 4 {
-				hash = (hash ^ uint64(x&0xff)) * 1099511628211
-				x >>= 8
-			}
+		hash.add(all)
+	}
+	d.value("hash of all offsets", r.FNV, hash)
+}
+
+// fnv is the golden rows' hash of offsets: FNV-1a over 4 bytes each, from a basis of its own.
+type fnv struct{ sum uint64 }
+
+func (h *fnv) add(offsets []int64) {
+	if h.sum == 0 {
+		h.sum = 1469598103934665603
+	}
+	for _, x := range offsets {
+		for range 4 {
+			h.sum = (h.sum ^ uint64(x&0xff)) * 1099511628211
+			x >>= 8
 		}
 	}
-	d.value("hash of all offsets", r.FNV, fmt.Sprintf("%016x", hash))
 }
+
+func (h fnv) String() string { return fmt.Sprintf("%016x", h.sum) }
 
 // sameShape compares the extents of the top modes where CuTe may have split them because it gave up a swizzle for
 // plain strides, else the whole shape.
@@ -247,10 +259,13 @@ func checkRetile(t *testing.T, g *goldenPartition, tab *tables) (differ, error) 
 	sameFragment(&d, l, g.Result.Fragment, frag, err)
 	retiled(&d, c, l, frag, g)
 	for _, x := range []struct {
-		side ir.Side
-		want string
-	}{{ir.Source, g.Result.SShape}, {ir.Destination, g.Result.DShape}} {
+		side, fragment ir.Side
+		want           string
+	}{{ir.Source, ir.Destination, g.Result.SShape}, {ir.Destination, ir.Source, g.Result.DShape}} {
 		if x.want != "" {
+			if err := c.CheckRetile(&ir.Provenance{MMA: m, Operand: o}, x.fragment); err != nil {
+				d = append(d, err.Error())
+			}
 			p, err := copyView(c, x.side, probe(l, false))
 			if err != nil {
 				return nil, err

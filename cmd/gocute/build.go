@@ -17,6 +17,7 @@ type buildCmd struct {
 	Packages []string `arg:"" optional:"" name:"PKG" help:"Packages with kernels, or generated ones; the folder here if there is none."`
 	Out      string   `short:"o" default:"out" help:"Folder for the generated packages, relative to the folder here." placeholder:"DIR"`
 	Header   bool     `help:"Include gocute's headers, which go to DIR/include, instead of printing one self-contained file."`
+	NoCache  bool     `help:"Compile anew, one image after the other, and tell how long nvcc took for each."`
 }
 
 // Help is shown by --help.
@@ -68,7 +69,7 @@ func (c *buildCmd) Run(s *session) error {
 		}
 		units = append(units, &unit{name: g.name, dir: g.dir, code: g.code, includes: g.includes(), arch: g.arch, shared: g.shared})
 	}
-	if err := s.compile(units); err != nil {
+	if err := s.compile(units, c.NoCache); err != nil {
 		return err
 	}
 	for _, u := range units {
@@ -109,8 +110,9 @@ func (u *unit) archs() []string {
 	return out
 }
 
-// compile compiles all kernels; the toolchain bounds how many processes run at a time.
-func (s *session) compile(units []*unit) error {
+// compile compiles all kernels; the toolchain bounds how many processes run at a time. Without the cache they run one
+// at a time, which makes their times comparable.
+func (s *session) compile(units []*unit, noCache bool) error {
 	tc, err := build.Find(s.ctx, build.Options{Progress: s.stderr})
 	if err != nil {
 		return err
@@ -118,12 +120,17 @@ func (s *session) compile(units []*unit) error {
 	for _, w := range tc.Warnings {
 		fmt.Fprintln(s.stderr, "gocute:", w)
 	}
+	one := func(u *unit) {
+		u.result, u.err = tc.Compile(s.ctx, build.Source{Name: u.name, Code: u.code, IncludeDirs: u.includes,
+			Archs: u.archs(), PTXArchs: []string{u.ptx()}, NoCache: noCache})
+	}
 	var wg sync.WaitGroup
 	for _, u := range units {
-		wg.Go(func() {
-			u.result, u.err = tc.Compile(s.ctx, build.Source{Name: u.name, Code: u.code, IncludeDirs: u.includes,
-				Archs: u.archs(), PTXArchs: []string{u.ptx()}})
-		})
+		if noCache {
+			one(u)
+		} else {
+			wg.Go(func() { one(u) })
+		}
 	}
 	wg.Wait()
 	var errs failure
