@@ -32,6 +32,7 @@ var library = []struct {
 	{kernel: CustomPattern(), counts: map[string]int64{"load.global": 128 * 128 / 32}},
 	{kernel: MultiStage(), dims: []map[string]int64{{"K": 8}, {"K": 16}, {"K": 40}, {"K": 136}}},
 	{kernel: GEMMF16(), dims: []map[string]int64{{"M": 130, "N": 70, "K": 72}}},
+	{kernel: GEMMF16Out(), dims: []map[string]int64{{"M": 130, "N": 72, "K": 72}, {"M": 257, "N": 71, "K": 64}}},
 	{kernel: GEMMBF16(), dims: []map[string]int64{{"M": 1, "N": 129, "K": 200}}},
 }
 

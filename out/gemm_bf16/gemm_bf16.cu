@@ -121,6 +121,7 @@ gemm_bf16(
   float tCrC[128];
   float tCrC1[4];
   float tCrC2[4];
+  float tCrC3[4];
 
   SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
       A + tAgA,
@@ -453,7 +454,11 @@ gemm_bf16(
           tCrC1[i] = tCrC1[i] + __fmul_rn(tCrC2[i], beta);
         }
       }
-      if (4*t1 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1, C + (4*(int64_t)N*t1 + tCgC));
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC3[i] = tCrC1[i];
+      }
+      if (4*t1 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC3, C + (4*(int64_t)N*t1 + tCgC));
     }
   } else {
     #pragma unroll 1
