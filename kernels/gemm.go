@@ -108,20 +108,7 @@ func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kerne
 			}
 		})
 		pipe.Drain()
-		Expect(C, tolerance[O](), func(r *Ref) func(at []int64) float64 {
-			a, b, c := r.Tensor("A"), r.Tensor("B"), r.Tensor("C")
-			depth, al, be := r.Dims["K"], r.Scalars["alpha"], r.Scalars["beta"]
-			return func(at []int64) float64 {
-				sum := 0.0
-				for k := range depth {
-					sum += a.At(at[0], k) * b.At(at[1], k)
-				}
-				if be == 0 {
-					return al * sum
-				}
-				return al*sum + be*c.At(at[0], at[1])
-			}
-		})
+		expectGEMM(C)
 		store(k, mma, tCrC, sA, gC, N, alpha, beta)
 	})
 }
@@ -145,4 +132,22 @@ func groupedTiles(k *K, m, n Expr, group int) (tileM, tileN Expr) {
 	tileM = k.Let("blockM", first.Add(within.Mod(rows)))
 	tileN = k.Let("blockN", within.Div(rows).Min(n.Sub(1)))
 	return tileM, tileN
+}
+
+// expectGEMM states C = alpha*A*B + beta*C for K-major A and B, of which C is not read where beta is 0.
+func expectGEMM[O elem.F32 | elem.Half](C Tensor[Gmem, O]) {
+	Expect(C, tolerance[O](), func(r *Ref) func(at []int64) float64 {
+		a, b, c := r.Tensor("A"), r.Tensor("B"), r.Tensor("C")
+		depth, alpha, beta := r.Dims["K"], r.Scalars["alpha"], r.Scalars["beta"]
+		return func(at []int64) float64 {
+			sum := 0.0
+			for k := range depth {
+				sum += a.At(at[0], k) * b.At(at[1], k)
+			}
+			if beta == 0 {
+				return alpha * sum
+			}
+			return alpha*sum + beta*c.At(at[0], at[1])
+		}
+	})
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/gocute/gocute/cuda/cublas"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/out/gemm_f16"
+	"github.com/gocute/gocute/out/gemm_f16_f16"
 	"github.com/gocute/gocute/tests/device"
 )
 
@@ -44,13 +46,20 @@ func run(sizes string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	list := []candidate{{"gocute", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
+	large, err := gemm_f16_f16.Load(dev)
+	if err != nil {
+		return err
+	}
+	list := []candidate{{"f16 to f16", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
+		half := cuda.View[elem.F16](dev, c.Ptr(), n*n)
+		return large.Launch(nil, &gemm_f16_f16.Args{M: n, N: n, K: n, A: a, B: b, C: half, Alpha: 1})
+	}}, {"f16 to f32", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
 		return ours.Launch(nil, &gemm_f16.Args{M: n, N: n, K: n, A: a, B: b, C: c, Alpha: 1})
 	}}}
 	if blas, err := cublas.Create(dev); err != nil {
 		fmt.Fprintln(os.Stderr, "bench: without cuBLAS:", err)
 	} else {
-		list = append(list, candidate{"cuBLAS", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
+		list = append(list, candidate{"cuBLAS f32 out", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
 			return cublas.Gemm(blas, n, n, n, 1, a, b, 0, c)
 		}})
 	}
@@ -58,9 +67,9 @@ func run(sizes string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s, f16 in, f32 out, medians of %d batches of launches, TFLOP/s\n%-8s %-7s", dev.Info().Name, rounds, "data", "size")
+	fmt.Printf("%s, f16 in, f32 accumulate, medians of %d batches of launches, TFLOP/s\n%-8s %-7s", dev.Info().Name, rounds, "data", "size")
 	for _, c := range list {
-		fmt.Printf(" %12s", c.name)
+		fmt.Printf(" %15s", c.name)
 	}
 	fmt.Println()
 	for _, data := range []string{"zeros", "random"} {
@@ -75,7 +84,7 @@ func run(sizes string, rounds int) error {
 			}
 			fmt.Printf("%-8s %-7d", data, n)
 			for _, t := range times {
-				fmt.Printf(" %12.1f", 2*float64(n)*float64(n)*float64(n)/t.Seconds()/1e12)
+				fmt.Printf(" %15.1f", 2*float64(n)*float64(n)*float64(n)/t.Seconds()/1e12)
 			}
 			fmt.Println()
 		}
@@ -83,45 +92,58 @@ func run(sizes string, rounds int) error {
 	return nil
 }
 
-// measure returns each candidate's median time. The candidates take turns, and the buffers rotate so that one
-// round's data is not in the cache in the next.
-func measure(dev *cuda.Device, ref *device.Reference, list []candidate, n, rounds int, random bool) ([]time.Duration, error) {
+// inputs are buffers in rotation, so that one round's data is not in the cache in the next.
+type inputs struct {
+	a, b []*cuda.Buffer[elem.F16]
+	c    []*cuda.Buffer[elem.F32]
+}
+
+func newInputs(dev *cuda.Device, ref *device.Reference, n int, random bool) (*inputs, error) {
 	const cacheBytes = 256 << 20 // several times the largest L2
-	sets := max(2, min(32, cacheBytes/(4*n*n)))
-	var as, bs []*cuda.Buffer[elem.F16]
-	var cs []*cuda.Buffer[elem.F32]
-	for i := range sets {
+	in := &inputs{}
+	for i := range max(2, min(32, cacheBytes/(4*n*n))) {
 		a, err := cuda.Alloc[elem.F16](dev, n*n)
 		if err != nil {
-			return nil, err
+			return in, err
 		}
+		in.a = append(in.a, a)
 		b, err := cuda.Alloc[elem.F16](dev, n*n)
 		if err != nil {
-			return nil, err
+			return in, err
 		}
+		in.b = append(in.b, b)
 		c, err := cuda.Alloc[elem.F32](dev, n*n)
 		if err != nil {
-			return nil, err
+			return in, err
 		}
-		defer a.Free()
-		defer b.Free()
-		defer c.Free()
-		as, bs, cs = append(as, a), append(bs, b), append(cs, c)
-		if !random {
-			if err := a.Zero(); err != nil {
-				return nil, err
-			}
-			if err := b.Zero(); err != nil {
-				return nil, err
-			}
-			continue
+		in.c = append(in.c, c)
+		if random {
+			err = errors.Join(device.Fill(ref, a, 2*i), device.Fill(ref, b, 2*i+1))
+		} else {
+			err = errors.Join(a.Zero(), b.Zero())
 		}
-		if err := device.Fill(ref, a, 2*i); err != nil {
-			return nil, err
+		if err != nil {
+			return in, err
 		}
-		if err := device.Fill(ref, b, 2*i+1); err != nil {
-			return nil, err
-		}
+	}
+	return in, nil
+}
+
+func (in *inputs) free() {
+	for _, b := range slices.Concat(in.a, in.b) {
+		b.Free()
+	}
+	for _, b := range in.c {
+		b.Free()
+	}
+}
+
+// measure returns each candidate's median time of one launch. The candidates take turns.
+func measure(dev *cuda.Device, ref *device.Reference, list []candidate, n, rounds int, random bool) ([]time.Duration, error) {
+	in, err := newInputs(dev, ref, n, random)
+	defer in.free()
+	if err != nil {
+		return nil, err
 	}
 	start, err := dev.NewEvent()
 	if err != nil {
@@ -137,19 +159,16 @@ func measure(dev *cuda.Device, ref *device.Reference, list []candidate, n, round
 	times := make([][]time.Duration, len(list))
 	for round := range rounds + 2 { // the first two warm up
 		for i, c := range list {
-			s := (round*len(list) + i) % sets
 			if err := start.Record(nil); err != nil {
 				return nil, err
 			}
 			for r := range batch { // back to back, so that the launch is not part of the time
-				if err := c.launch(n, as[(s+r)%sets], bs[(s+r)%sets], cs[(s+r)%sets]); err != nil {
+				s := (round*len(list) + i + r) % len(in.a)
+				if err := c.launch(n, in.a[s], in.b[s], in.c[s]); err != nil {
 					return nil, fmt.Errorf("%s: %w", c.name, err)
 				}
 			}
-			if err := stop.Record(nil); err != nil {
-				return nil, err
-			}
-			if err := stop.Synchronize(); err != nil {
+			if err := errors.Join(stop.Record(nil), stop.Synchronize()); err != nil {
 				return nil, err
 			}
 			d, err := stop.Since(start)
