@@ -29,9 +29,6 @@ func (k *K) loop(op, name string, lo, hi sym.Expr, unroll bool, body func(i Expr
 	first, _ := lo.Range()
 	_, last := hi.Range()
 	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Loop, Lo: first, Hi: max(first, last-1)}
-	if s.Lo == s.Hi { // a range of one value must still be a symbol: the loop may run zero times
-		s.Hi++
-	}
 	var ops []ir.Op
 	k.inBody(s.Name, pos, unroll, &ops, func() { body(Expr{e: sym.New(s), k: k}) })
 	k.add(ir.LoopOp{Pos: pos, Sym: s, Lo: lo, Hi: hi, Unroll: unroll, Body: ops})

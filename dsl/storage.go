@@ -45,6 +45,10 @@ func global[E elem.Any](k *K, op, name string, l Layout, read, write bool) Tenso
 		return none
 	}
 	kind := elem.KindOf[E]()
+	if _, words := wordOf(kind); words {
+		k.errorf(op, "%s: elements of type %s live in registers only; declare the words that hold them and Recast the fragment", name, kind)
+		return none
+	}
 	mem := &cir.Mem{Name: name, Space: cir.Global, Elem: kind, Count: count, Align: max(1, kind.Bits()/8)}
 	p := &cir.Param{Name: name, Class: cir.Pointer, Elem: kind, Mem: mem, Layout: lay.String(), Read: read, Write: write}
 	p.Extents = lay.Shape().Leaves()
@@ -110,6 +114,10 @@ func shared[E elem.Any](k *K, name string, l Layout, over *ir.Storage) Tensor[Sm
 		return none
 	}
 	kind := elem.KindOf[E]()
+	if _, words := wordOf(kind); words {
+		k.errorf("Shared", "%s: elements of type %s live in registers only; declare the words that hold them", name, kind)
+		return none
+	}
 	if n, err := lay.Plain().Cosize(); err == nil { // too large to look at every element
 		if c, _ := n.IsConst(); c > int64(cir.MaxShared()*8/kind.Bits()) {
 			k.errorf("Shared", "%s has %d elements of type %s, but a block has at most %d bytes of shared memory", name, c, kind, cir.MaxShared())
@@ -132,6 +140,14 @@ func shared[E elem.Any](k *K, name string, l Layout, over *ir.Storage) Tensor[Sm
 	return Tensor[Smem, E]{k: k, t: t}
 }
 
+// wordOf is what registers of a kind are declared as, where that is not the kind itself: elements smaller than a byte
+// are packed, complex numbers are several.
+func wordOf(kind elem.Kind) (elem.Kind, bool) {
+	w, ok := map[elem.Kind]elem.Kind{elem.KS4: elem.KU32, elem.KU4: elem.KU32, elem.KB1: elem.KU32,
+		elem.KC64: elem.KF64, elem.KGC64: elem.KF64}[kind]
+	return w, ok
+}
+
 func size(l algebra.Layout) int64 { n, _ := l.IntSize(); return n }
 
 // registers declares a register array and the tensor over it.
@@ -142,6 +158,9 @@ func (k *K) registers(name, base string, kind elem.Kind, l algebra.Layout, value
 	}
 	count, _ := n.IsConst()
 	st := &ir.Storage{Name: k.fresh(name), Space: ir.Register, Elem: kind, Count: count}
+	if w, ok := wordOf(kind); ok { // whole registers, which Recast shows
+		st.Elem, st.Count = w, (count*int64(kind.Bits())+int64(w.Bits())-1)/int64(w.Bits())
+	}
 	k.kernel.ir.Storages = append(k.kernel.ir.Storages, st)
 	return &ir.Tensor{Name: st.Name, Base: base, Storage: st, Elem: kind, Layout: l, Values: values}, nil
 }

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gocute/gocute/algebra"
@@ -189,29 +190,16 @@ func (k *K) checkIndices(t *ir.Tensor, coord []any) bool {
 				}
 			}
 		}
+		if t.Storage.Space == ir.Global && i >= t.Inner { // beyond the extents of a global tensor are zeros
+			continue
+		}
 		lo, hi := e.Range()
-		_, most := t.Layout.Mode(i).Size().Range()
-		global := t.Storage.Space == ir.Global // beyond the extent of a global tensor are zeros
-		if hi < 0 || lo < 0 && !global || lo >= most && !global {
-			k.errorf("At", "mode %d of %s expects an index from 0 to %d, but got %s", i, t.Name, most-1, e)
-			return false
-		}
-		if n, isConst := t.Layout.Mode(i).Size().IsConst(); isConst && !global && (hi >= n && !staysBelow(e, n)) {
-			k.errorf("At", "mode %d of %s expects an index from 0 to %d, but %s may reach %d", i, t.Name, n-1, e, hi)
-			return false
-		}
-	}
-	return true
-}
-
-// staysBelow reports whether e < n is known although its range says otherwise; loop variables of Unroll with one
-// round have a range of two.
-func staysBelow(e sym.Expr, n int64) bool {
-	if n != 1 {
-		return false
-	}
-	for _, s := range e.Symbols() {
-		if s.Class != sym.Loop || s.Hi > 1 {
+		if n, isConst := t.Layout.Mode(i).Size().IsConst(); isConst && (lo < 0 || hi >= n) {
+			got := fmt.Sprintf("got %s", e)
+			if lo != hi {
+				got = fmt.Sprintf("%s may reach %d", e, map[bool]int64{true: hi, false: lo}[hi >= n])
+			}
+			k.errorf("At", "mode %d of %s expects an index from 0 to %d, but %s", i, t.Name, n-1, got)
 			return false
 		}
 	}

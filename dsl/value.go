@@ -176,11 +176,27 @@ func mapInto[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(old 
 	zero := sym.Int(0) // a first call finds mistakes in f at the user's line
 	probe := cir.RegElem{Ref: cir.RegRef{Reg: &cir.Reg{Elem: src.t.Elem}, Index: zero, Elems: 1}}
 	old := cir.RegElem{Ref: cir.RegRef{Reg: &cir.Reg{Elem: dst.t.Elem}, Index: zero, Elems: 1}}
-	if apply(old, []cir.Value{probe}) == nil {
+	value := apply(old, []cir.Value{probe})
+	if value == nil {
 		if len(k.kernel.errs) == 0 {
 			k.errorf(op, "the function returned a value that was never set")
 		}
 		return
 	}
+	if p := dst.t.Storage.Param; p != nil && !p.Read && reads(value, old.Ref.Reg) {
+		k.errorf(op, "expects a tensor that may be read, since the function uses its old elements, but %s was declared with Out: declare it with InOut", p.Name)
+		return
+	}
 	k.add(ir.MapOp{Pos: k.position(), Dst: dst.t, Srcs: []*ir.Tensor{src.t}, F: apply})
+}
+
+// reads reports whether a value depends on an element of reg.
+func reads(v cir.Value, reg *cir.Reg) bool {
+	found := false
+	cir.WalkValue(v, func(v cir.Value) {
+		if r, ok := v.(cir.RegElem); ok && r.Ref.Reg == reg {
+			found = true
+		}
+	})
+	return found
 }

@@ -208,3 +208,32 @@ var _ = misuse("too_few_threads", func(k *K) {
 	tA := load.Slice(k.Thread).PartitionS(A) // ERROR "Slice: expects all 32 threads of the copy to take part, but tid is at most 15"
 	Copy(load, tA, FragmentLike(tA))
 })
+
+var _ = misuse("old_element_of_an_output", func(k *K) {
+	A := In[elem.F32](k, "A", Shape(4, 32).Strides(32, 1))
+	B := Out[elem.F32](k, "B", Shape(4, 32).Strides(32, 1))
+	k.Threads(32)
+	load, save := rowCopy()
+	tA, tB := load.Slice(k.Thread).PartitionS(A), save.Slice(k.Thread).PartitionD(B)
+	frag := FragmentLike(tB)
+	Copy(load, tA, frag)
+	Store(frag, tB, func(acc, old Val[elem.F32]) Val[elem.F32] { return acc.Add(old) }) // ERROR "Store: expects a tensor that may be read, since the function uses its old elements, but B was declared with Out: declare it with InOut"
+})
+
+var _ = misuse("next_tiles_rows", func(k *K) {
+	A := In[elem.F32](k, "A", Shape(64, 32).Strides(32, 1))
+	k.Threads(32)
+	k.Grid(8)
+	load, _ := rowCopy()
+	tA := load.Slice(k.Thread).PartitionS(A.Tile(Tile(8, 32), k.BlockX, 0))
+	Copy(load, tA.At(All, 2, All), FragmentLike(tA.At(All, 0, All))) // ERROR "At: mode 1 of tAgA expects an index from 0 to 1, but got 2"
+})
+
+var _ = misuse("tile_larger_than_its_part", func(k *K) {
+	A := In[elem.F32](k, "A", Shape(60, 32).Strides(32, 1))
+	k.Threads(32)
+	k.Grid(10)
+	load, _ := rowCopy()
+	tA := load.Slice(k.Thread).PartitionS(A.Tile(Tile(6, 32), k.BlockX, 0)) // ERROR "PartitionS: gA: the copy's tile \(4,32\) does not divide"
+	Copy(load, tA, FragmentLike(tA))
+})

@@ -110,3 +110,17 @@ func CheckBuffer[E elem.Any](kernel, name string, b *cuda.Buffer[E], need int64,
 	}
 	return fmt.Errorf("%s: %s: expected a buffer of at least %s elements, but got %s", kernel, name, text, got)
 }
+
+// CheckDisjoint refuses a buffer that the kernel only reads and one that it writes if they share memory: the kernel's
+// loads rely on that they do not.
+func CheckDisjoint[R, W elem.Any](kernel, read string, r *cuda.Buffer[R], written string, w *cuda.Buffer[W]) error {
+	if r == nil || w == nil || r.Ptr() == 0 || w.Ptr() == 0 {
+		return nil
+	}
+	rLo, wLo := uint64(r.Ptr()), uint64(w.Ptr())
+	if rLo >= wLo+uint64(w.Bytes()) || wLo >= rLo+uint64(r.Bytes()) {
+		return nil
+	}
+	return fmt.Errorf("%s: %s and %s: expected buffers that do not overlap, because the kernel reads one while it writes the other, but got %#x to %#x and %#x to %#x",
+		kernel, read, written, rLo, rLo+uint64(r.Bytes()), wLo, wLo+uint64(w.Bytes()))
+}

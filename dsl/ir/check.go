@@ -18,6 +18,9 @@ func CheckCopy(c *TiledCopy, src, dst *Tensor) error {
 	if src.Layout.Rank() != dst.Layout.Rank() {
 		return fmt.Errorf("expects views of one rank, but %s has shape %s and %s has %s", src.Name, src.Layout.Shape(), dst.Name, dst.Layout.Shape())
 	}
+	if err := c.canEmit(src, dst); err != nil {
+		return err
+	}
 	sides := []struct {
 		side Side
 		t    *Tensor
@@ -88,7 +91,10 @@ func (c *TiledCopy) checkOrder(t *Tensor, s Side) error {
 
 // checkVector checks that each atom's values are adjacent, and aligned where they are in memory.
 func (c *TiledCopy) checkVector(t *Tensor, s Side, nv int64) error {
-	if t.Storage.Space == Register && c.Row.DstRegs.Count > 0 {
+	if c.Row.Chooses { // it takes what there is
+		return nil
+	}
+	if t.Storage.Space == Register && c.Row.DstRegs.Count+c.Row.SrcRegs.Count > 0 {
 		return c.checkRegisters(t, nv)
 	}
 	n := int64(c.Row.VectorBits / c.Elem.Bits())
@@ -162,6 +168,9 @@ func adjacent(t *Tensor, per int64, what string) error {
 
 // CheckGemm says why an MMA cannot accumulate a*b into c.
 func CheckGemm(m *TiledMMA, a, b, c *Tensor) error {
+	if m.Row.IsGMMA() {
+		return fmt.Errorf("%s is asynchronous and reads shared memory through descriptors, which Gemm does not issue", m.Row.Name)
+	}
 	for _, x := range []struct {
 		t *Tensor
 		o Operand

@@ -51,6 +51,7 @@ type Tensor struct {
 	Bounds  []Bound        // of global tensors
 	Ident   algebra.Layout // the same modes as Layout, by coordinates in the root
 	Coord   algebra.Arith  // where Ident starts
+	Inner   int            // leading modes that lie inside a tile: an index past them would be another tile's
 	Values  *Provenance    // of register tensors: which values of a tile each thread holds
 }
 
@@ -139,7 +140,16 @@ func substStride(d algebra.Stride, value func(*sym.Symbol) (sym.Expr, bool)) alg
 
 // At fixes the modes that the coordinate gives and keeps those that it leaves free.
 func (t *Tensor) At(c algebra.Coord) (*Tensor, error) {
-	return t.view(t.Name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) { return algebra.Slice(l, c) })
+	out, err := t.view(t.Name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) { return algebra.Slice(l, c) })
+	if err != nil {
+		return nil, err
+	}
+	for i := range t.Inner {
+		if _, free := c.Mode(i).Leaves(); len(free) == 1 && !free[0] {
+			out.Inner--
+		}
+	}
+	return out, nil
 }
 
 // LocalTile cuts the tensor into tiles that cover it and selects those at the coordinate (local_tile): the modes of
@@ -158,18 +168,30 @@ func (t *Tensor) LocalTile(name string, tile algebra.Tiler, rank int, coord []an
 	for i := range free {
 		free[i] = algebra.Underscore
 	}
-	return t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
+	out, err := t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
 		cover, err := algebra.ZippedDivideCeil(l, tile) // ((BLK_M,BLK_K),(m,k))
 		if err != nil {
 			return algebra.Layout{}, algebra.Arith{}, err
 		}
 		return algebra.Slice(cover.Layout, algebra.C(algebra.C(free...), algebra.C(coord...)))
 	})
+	if err == nil {
+		out.Inner = rank
+	}
+	return out, err
 }
 
 // covers reports whether tiles may reach over the edges: where the true extents are known, what lies outside of them
-// is never touched.
-func (t *Tensor) covers() bool { return len(t.Bounds) > 0 }
+// is never touched. Within a tile that is already cut there is no edge, but the next tile.
+func (t *Tensor) covers() bool { return len(t.Bounds) > 0 && t.Inner == 0 }
+
+// partitioned marks the modes of a thread's view: the values and, inside a tile, the repeats of the partition.
+func (t *Tensor) partitioned(out *Tensor, err error) (*Tensor, error) {
+	if err == nil {
+		out.Inner = t.Inner + 1
+	}
+	return out, err
+}
 
 // Partition selects the thread's values on one side of a copy: ((AtomV,repeats),RestM,RestN,…).
 func (t *Tensor) Partition(name string, c *TiledCopy, s Side, thread sym.Expr) (*Tensor, error) {
@@ -181,13 +203,13 @@ func (t *Tensor) Partition(name string, c *TiledCopy, s Side, thread sym.Expr) (
 	for i := range rest {
 		rest[i] = algebra.Underscore
 	}
-	return t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
+	return t.partitioned(t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
 		div, err := c.Divided(l, s, t.covers())
 		if err != nil {
 			return div, algebra.Arith{}, err
 		}
 		return algebra.Slice(div, algebra.C(thread, algebra.Underscore, algebra.C(rest...)))
-	})
+	}))
 }
 
 // PartitionMMA selects the thread's values of an operand: (MMA,MMA_I,MMA_J,…).
@@ -195,13 +217,13 @@ func (t *Tensor) PartitionMMA(name string, m *TiledMMA, o Operand, thread sym.Ex
 	if want := m.Elem(o); want != t.Elem {
 		return nil, fmt.Errorf("expects elements of type %s, but %s has %s", want, t.Name, t.Elem)
 	}
-	return t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
+	return t.partitioned(t.view(name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
 		div, err := m.Divided(l, o, t.covers())
 		if err != nil {
 			return div, algebra.Arith{}, err
 		}
 		return m.Slice(div, o, thread, l.Rank())
-	})
+	}))
 }
 
 // OperandLayout is the layout of an operand's fragment, from that of a thread's part of a tensor: accumulators are

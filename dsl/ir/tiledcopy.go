@@ -49,10 +49,10 @@ func newAtom(row *atoms.CopyRow, e elem.Kind) (*TiledCopy, error) {
 	if row == nil {
 		return nil, fmt.Errorf("expects a copy atom, but got none (a width that no atom has?)")
 	}
-	if w := row.VectorBits; e.Bits() > w {
+	if w := row.VectorBits; e.Bits() > w && !row.Chooses {
 		return nil, fmt.Errorf("%s moves %d bits at a time, but an element of type %s has %d", row.Name, w, e, e.Bits())
 	}
-	if row.DstRegs.Count > 0 && e.Bits() > 32 {
+	if row.DstRegs.Count+row.SrcRegs.Count > 0 && e.Bits() > 32 {
 		return nil, fmt.Errorf("%s fills registers of 32 bits, but an element of type %s has %d", row.Name, e, e.Bits())
 	}
 	if row.ElemBits != 0 && e.Bits() > row.ElemBits {

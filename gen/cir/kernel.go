@@ -132,6 +132,9 @@ const (
 	MMA      OpClass = iota // D, A, B, C registers
 	LdMatrix                // registers from a row address in shared memory
 	CpAsync                 // shared from global memory, asynchronously
+	Dot                     // D, A, B, C registers of single threads
+	StMatrix                // registers to a row address in shared memory
+	WarpMove                // D from A, registers of the lanes of a warp
 )
 
 // Op is an intrinsic: one row of the instruction table, without its layouts.
@@ -139,10 +142,11 @@ type Op struct {
 	Name  string // the atom's name, verbatim CuTe
 	PTX   string // mnemonic with all qualifiers
 	Class OpClass
-	D     Operand // result registers of one thread (MMA, LdMatrix)
-	A     Operand // MMA
-	B     Operand // MMA
-	C     Operand // MMA
+	D     Operand // registers of one thread: results, or what StMatrix stores
+	A     Operand // MMA, Dot, WarpMove
+	B     Operand // MMA, Dot
+	C     Operand // MMA, Dot
+	Times int     // MMA of complex numbers: how many of the instruction make one product; else 0
 	Bytes int     // CpAsync: bytes moved by one thread
 	Arch  int     // the least architecture
 }

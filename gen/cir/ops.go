@@ -11,14 +11,7 @@ func Ops(k *Kernel) []*Op {
 		}
 	}
 	Walk(k.Body, func(s Stmt) {
-		switch s := s.(type) {
-		case MMAStmt:
-			add(s.Op)
-		case LdMatrixStmt:
-			add(s.Op)
-		case CpAsyncStmt:
-			add(s.Op)
-		}
+		add(OpOf(s))
 	})
 	return out
 }

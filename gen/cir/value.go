@@ -220,3 +220,46 @@ func Every(cs ...Cond) Cond {
 	}
 	return out
 }
+
+// WalkValue calls visit for a value and everything in it, conditions' values included.
+func WalkValue(v Value, visit func(Value)) {
+	if v == nil {
+		return
+	}
+	visit(v)
+	switch v := v.(type) {
+	case Binary:
+		WalkValue(v.X, visit)
+		WalkValue(v.Y, visit)
+	case FMA:
+		WalkValue(v.X, visit)
+		WalkValue(v.Y, visit)
+		WalkValue(v.Z, visit)
+	case Unary:
+		WalkValue(v.X, visit)
+	case Convert:
+		WalkValue(v.X, visit)
+	case Select:
+		walkCond(v.Cond, visit)
+		WalkValue(v.X, visit)
+		WalkValue(v.Y, visit)
+	}
+}
+
+func walkCond(c Cond, visit func(Value)) {
+	switch c := c.(type) {
+	case ValCmp:
+		WalkValue(c.X, visit)
+		WalkValue(c.Y, visit)
+	case And:
+		for _, x := range c {
+			walkCond(x, visit)
+		}
+	case Or:
+		for _, x := range c {
+			walkCond(x, visit)
+		}
+	case Not:
+		walkCond(c.X, visit)
+	}
+}

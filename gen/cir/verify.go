@@ -164,7 +164,7 @@ func (v *verifier) access(s Stmt) error {
 		}
 		return first(v.addr(s.Dst), v.addr(s.Src), v.cond(s.Pred))
 	}
-	return nil
+	return v.warpAccess(s)
 }
 
 func first(errs ...error) error {

@@ -14,6 +14,9 @@ var headerNames = map[cir.OpClass]string{
 	cir.MMA:      "gocute/mma_sm%d.cuh",
 	cir.LdMatrix: "gocute/copy_sm%d.cuh",
 	cir.CpAsync:  "gocute/copy_sm%d.cuh",
+	cir.Dot:      "gocute/mma_sm%d.cuh",
+	cir.StMatrix: "gocute/copy_sm%d.cuh",
+	cir.WarpMove: "gocute/copy_sm%d.cuh",
 }
 
 // headerOf is the file that holds the wrapper of an instruction.

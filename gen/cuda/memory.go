@@ -25,6 +25,14 @@ func (p *printer) access(s cir.Stmt) {
 		p.ldmatrix(s)
 	case cir.CpAsyncStmt:
 		p.cpAsync(s)
+	case cir.StMatrixStmt:
+		if p.opOf(s.Op, cir.StMatrix) {
+			p.intrinsic(s.Op, "copy", p.shared(s.Dst), arguments{"S", s.Op.D, s.Src, false})
+		}
+	case cir.WarpMoveStmt:
+		if p.opOf(s.Op, cir.WarpMove) {
+			p.intrinsic(s.Op, "copy", "", arguments{"S", s.Op.A, s.Src, false}, arguments{"D", s.Op.D, s.Dst, true})
+		}
 	default:
 		p.fail("expected a statement of package cir, but got %T", s)
 	}

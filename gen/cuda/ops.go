@@ -172,7 +172,7 @@ func (p *printer) opOf(op *cir.Op, class cir.OpClass) bool {
 }
 
 func (p *printer) mma(s cir.MMAStmt) {
-	if p.opOf(s.Op, cir.MMA) {
+	if s.Op != nil && s.Op.Class == cir.Dot || p.opOf(s.Op, cir.MMA) {
 		p.intrinsic(s.Op, "fma", "",
 			arguments{"D", s.Op.D, s.D, true}, arguments{"A", s.Op.A, s.A, false},
 			arguments{"B", s.Op.B, s.B, false}, arguments{"C", s.Op.C, s.C, false})

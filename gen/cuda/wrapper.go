@@ -10,6 +10,9 @@ import (
 // text is the wrapper of an instruction: a struct with CuTe's name, and fma or copy in it.
 func (in *instr) text() string {
 	var fns []string
+	if in.op.Times > 0 {
+		fns = append(fns, partText(in.op))
+	}
 	for _, f := range []form{byPointer, byRegister, whole, partly} {
 		if in.forms&f != 0 && forms[in.op.Class]&f != 0 {
 			fns = append(fns, writers[in.op.Class](in.op, f))
@@ -23,6 +26,9 @@ var forms = map[cir.OpClass]form{
 	cir.MMA:      byPointer | byRegister,
 	cir.LdMatrix: byPointer | byRegister,
 	cir.CpAsync:  whole | partly,
+	cir.Dot:      byPointer | byRegister,
+	cir.StMatrix: byPointer | byRegister,
+	cir.WarpMove: byPointer | byRegister,
 }
 
 // writers print one function of the wrapper.
@@ -30,6 +36,9 @@ var writers = map[cir.OpClass]func(*cir.Op, form) string{
 	cir.MMA:      mmaText,
 	cir.LdMatrix: ldmatrixText,
 	cir.CpAsync:  cpAsyncText,
+	cir.Dot:      dotText,
+	cir.StMatrix: stmatrixText,
+	cir.WarpMove: warpMoveText,
 }
 
 const member = "  static __device__ __forceinline__ void "
@@ -93,6 +102,9 @@ func separator(f form) string {
 
 // mmaText leaves out volatile: the instruction has no effect beyond its results.
 func mmaText(op *cir.Op, f form) string {
+	if op.Times > 0 {
+		return complexText(op, f)
+	}
 	d, ins := operand{"d", op.D, true}, []operand{{"a", op.A, false}, {"b", op.B, false}, {"c", op.C, false}}
 	params, slots, bindings := []string{d.params(f)}, []string{d.slots(0)}, []string{}
 	n := op.D.Count

@@ -161,7 +161,22 @@ func (p *file) checkBuffers() []jen.Code {
 	if exact {
 		out = append(out, exactErr())
 	}
+	out = append(out, p.checkOverlaps()...)
 	return append(out, jen.Return(jen.Id("grid"), jen.Nil()))
+}
+
+// checkOverlaps prints, for each buffer that is only read and each that is written, that they are not the same memory.
+func (p *file) checkOverlaps() []jen.Code {
+	var out []jen.Code
+	for _, r := range p.k.Params {
+		for _, w := range p.k.Params {
+			if r.Class == cir.Pointer && w.Class == cir.Pointer && !r.Write && w.Write {
+				out = append(out, refuse(jen.Qual(launchPath, "CheckDisjoint").Call(
+					jen.Id("Name"), jen.Lit(r.Name), jen.Id("a").Dot(p.names.field[r]), jen.Lit(w.Name), jen.Id("a").Dot(p.names.field[w]))))
+			}
+		}
+	}
+	return out
 }
 
 // alignment is the bytes that have to divide a buffer's address: at least one element's.

@@ -8,12 +8,6 @@ import (
 
 // gemm lowers to one MMA instruction for each fragment of C and each step along K.
 func (s *state) gemm(op ir.GemmOp) ([]cir.Stmt, error) {
-	row := op.MMA.Row
-	intrinsic, ok := s.ops[row.Name]
-	if !ok {
-		intrinsic = MMAOp(row)
-		s.ops[row.Name] = intrinsic
-	}
 	size := func(t *ir.Tensor, mode int) int64 { n, _ := t.Layout.Mode(mode).IntSize(); return n }
 	k := int64(1)
 	if op.A.Layout.Rank() == 3 {
@@ -30,7 +24,10 @@ func (s *state) gemm(op ir.GemmOp) ([]cir.Stmt, error) {
 			return nil, err
 		}
 		c, err := s.operand(op.MMA, ir.C, op.C, []sym.Expr{m, n})
-		return []cir.Stmt{cir.MMAStmt{Pos: op.Pos, Op: intrinsic, D: c, A: a, B: b, C: c}}, err
+		if err != nil {
+			return nil, err
+		}
+		return []cir.Stmt{s.product(op, a, b, c)}, nil
 	})
 }
 
@@ -56,12 +53,14 @@ func (s *state) operand(m *ir.TiledMMA, o ir.Operand, t *ir.Tensor, rest []sym.E
 		}
 		out[r] = ref
 	}
-	return out, nil
+	return parts(out, max(1, numbers[regs.Type].n)), nil
 }
 
 // fill sets a whole array at once, or a part of it element by element.
 func (s *state) fill(op ir.FillOp) ([]cir.Stmt, error) {
-	if n, ok := op.Dst.Layout.IntSize(); ok && n == op.Dst.Storage.Count && op.Dst.Elem == op.Dst.Storage.Elem {
+	st := op.Dst.Storage
+	whole := func(n int64) bool { return n*int64(op.Dst.Elem.Bits()) == st.Count*int64(st.Elem.Bits()) }
+	if n, ok := op.Dst.Layout.IntSize(); ok && whole(n) && (op.Dst.Elem == st.Elem || op.Value == 0) {
 		return []cir.Stmt{cir.Fill{Pos: op.Pos, Reg: s.regs[op.Dst.Storage], Value: op.Value}}, nil
 	}
 	return s.nest(op.Pos, extents(op.Dst, 1), func(x []sym.Expr) ([]cir.Stmt, error) {

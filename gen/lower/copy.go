@@ -58,14 +58,13 @@ func extents(t *ir.Tensor, perAtom int64) []int64 {
 // copy lowers a tiled copy to one instruction for each atom.
 func (s *state) copy(op ir.CopyOp) ([]cir.Stmt, error) {
 	ns, nd := op.Copy.NumVal(ir.Source), op.Copy.NumVal(ir.Destination)
-	emit := s.move
-	switch {
-	case op.Copy.Row.Asynchronous:
-		emit = s.cpAsync
-	case strings.HasPrefix(op.Copy.Row.PTX, "ldmatrix"):
-		emit = s.ldmatrix
-	case op.Copy.Row.PTX != "":
-		return nil, fmt.Errorf("no lowering for %s", op.Copy.Row.Name)
+	emit, err := s.copyEmitter(op)
+	if err != nil {
+		return nil, err
+	}
+	if op.Copy.Row.Chooses {
+		ns = op.Copy.Vector(op.Src, op.Dst)
+		nd = ns
 	}
 	return s.nest(op.Pos, extents(op.Src, ns), func(indices []sym.Expr) ([]cir.Stmt, error) {
 		src := append([]sym.Expr{indices[0].Mul(sym.Int(ns))}, indices[1:]...)
@@ -87,21 +86,22 @@ func (s *state) intrinsic(row *atoms.CopyRow, class cir.OpClass) *cir.Op {
 
 // CopyOp is the C IR's row for a copy atom that is an instruction.
 func CopyOp(row *atoms.CopyRow) *cir.Op {
-	name := strings.NewReplacer("<", "_", ">", "", "u", "U").Replace(row.Name)
+	name := strings.NewReplacer("<", "_", ">", "", "u", "U", ".", "_").Replace(row.Name)
+	if row.PTX != "" && !row.Asynchronous {
+		name = row.Name // CuTe's, which is an identifier already
+	}
 	op := &cir.Op{Name: name, PTX: row.PTX, Arch: row.Arch, D: cir.Operand{Type: row.DstRegs.Type, Count: row.DstRegs.Count}}
-	if row.Asynchronous {
+	switch {
+	case row.Asynchronous:
 		op.Class, op.Bytes = cir.CpAsync, row.VectorBits/8
-	} else {
+	case row.Src == "register" && row.Dst == "register":
+		op.Class, op.A = cir.WarpMove, cir.Operand{Type: row.SrcRegs.Type, Count: row.SrcRegs.Count}
+	case row.Src == "register":
+		op.Class, op.D = cir.StMatrix, cir.Operand{Type: row.SrcRegs.Type, Count: row.SrcRegs.Count}
+	default:
 		op.Class = cir.LdMatrix
 	}
 	return op
-}
-
-// MMAOp is the C IR's row for an MMA atom.
-func MMAOp(row *atoms.MMARow) *cir.Op {
-	operand := func(r atoms.Regs) cir.Operand { return cir.Operand{Type: r.Type, Count: r.Count} }
-	return &cir.Op{Name: row.Name, PTX: row.PTX, Class: cir.MMA, Arch: row.Arch,
-		D: operand(row.RD), A: operand(row.RA), B: operand(row.RB), C: operand(row.RD)}
 }
 
 func (s *state) cpAsync(op ir.CopyOp, src, dst []sym.Expr) ([]cir.Stmt, error) {
@@ -117,6 +117,10 @@ func (s *state) cpAsync(op ir.CopyOp, src, dst []sym.Expr) ([]cir.Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
+	if op.Copy.Row.ZeroFill && t.valid == nil {
+		n := sym.Int(op.Copy.NumVal(ir.Source))
+		t.valid = &n
+	}
 	return []cir.Stmt{cir.CpAsyncStmt{Pos: op.Pos, Op: s.intrinsic(op.Copy.Row, cir.CpAsync), Dst: to, Src: from, Valid: t.valid, Pred: t.all}}, nil
 }
 
@@ -125,14 +129,9 @@ func (s *state) ldmatrix(op ir.CopyOp, src, dst []sym.Expr) ([]cir.Stmt, error) 
 	if err != nil {
 		return nil, err
 	}
-	per := int64(32 / op.Dst.Elem.Bits())
-	var regs []cir.RegRef
-	for r := range int64(op.Copy.Row.DstRegs.Count) {
-		ref, err := s.reg(op.Dst, append([]sym.Expr{dst[0].Add(sym.Int(r * per))}, dst[1:]...), per)
-		if err != nil {
-			return nil, err
-		}
-		regs = append(regs, ref)
+	regs, err := s.words(op.Dst, dst, op.Copy.Row.DstRegs.Count)
+	if err != nil {
+		return nil, err
 	}
 	return []cir.Stmt{cir.LdMatrixStmt{Pos: op.Pos, Op: s.intrinsic(op.Copy.Row, cir.LdMatrix), Dst: regs, Src: from}}, nil
 }
@@ -140,6 +139,9 @@ func (s *state) ldmatrix(op ir.CopyOp, src, dst []sym.Expr) ([]cir.Stmt, error) 
 // move lowers a plain assignment: a load, a store, or both through registers of its own.
 func (s *state) move(op ir.CopyOp, src, dst []sym.Expr) ([]cir.Stmt, error) {
 	n := op.Copy.NumVal(ir.Source)
+	if op.Copy.Row.Chooses {
+		n = op.Copy.Vector(op.Src, op.Dst)
+	}
 	fromReg, toReg := op.Src.Storage.Space == ir.Register, op.Dst.Storage.Space == ir.Register
 	switch {
 	case fromReg && toReg:

@@ -57,6 +57,9 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckBuffer(Name, "B", a.B, 1024, "1024", 16); err != nil {
 		return launch.Grid{}, err
 	}
+	if err := launch.CheckDisjoint(Name, "A", a.A, "B", a.B); err != nil {
+		return launch.Grid{}, err
+	}
 	return grid, nil
 }
 

@@ -82,6 +82,12 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckBuffer(Name, "C", a.C, M*N, "M*N", 16); err != nil {
 		return launch.Grid{}, err
 	}
+	if err := launch.CheckDisjoint(Name, "A", a.A, "C", a.C); err != nil {
+		return launch.Grid{}, err
+	}
+	if err := launch.CheckDisjoint(Name, "B", a.B, "C", a.C); err != nil {
+		return launch.Grid{}, err
+	}
 	return grid, nil
 }
 

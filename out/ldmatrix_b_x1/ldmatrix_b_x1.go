@@ -57,6 +57,9 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckBuffer(Name, "D", a.D, 128, "128", 2); err != nil {
 		return launch.Grid{}, err
 	}
+	if err := launch.CheckDisjoint(Name, "B", a.B, "D", a.D); err != nil {
+		return launch.Grid{}, err
+	}
 	return grid, nil
 }
 

@@ -57,6 +57,9 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckBuffer(Name, "D", a.D, 1024, "1024", 2); err != nil {
 		return launch.Grid{}, err
 	}
+	if err := launch.CheckDisjoint(Name, "A", a.A, "D", a.D); err != nil {
+		return launch.Grid{}, err
+	}
 	return grid, nil
 }
 

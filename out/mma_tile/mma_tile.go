@@ -62,6 +62,12 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckBuffer(Name, "C", a.C, 128, "128", 4); err != nil {
 		return launch.Grid{}, err
 	}
+	if err := launch.CheckDisjoint(Name, "A", a.A, "C", a.C); err != nil {
+		return launch.Grid{}, err
+	}
+	if err := launch.CheckDisjoint(Name, "B", a.B, "C", a.C); err != nil {
+		return launch.Grid{}, err
+	}
 	return grid, nil
 }
 

@@ -68,6 +68,12 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckBuffer(Name, "C", a.C, 4096, "4096", 4); err != nil {
 		return launch.Grid{}, err
 	}
+	if err := launch.CheckDisjoint(Name, "A", a.A, "C", a.C); err != nil {
+		return launch.Grid{}, err
+	}
+	if err := launch.CheckDisjoint(Name, "B", a.B, "C", a.C); err != nil {
+		return launch.Grid{}, err
+	}
 	return grid, nil
 }
 

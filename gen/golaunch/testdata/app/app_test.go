@@ -88,16 +88,17 @@ func TestCopy(t *testing.T) {
 }
 
 func TestOdd(t *testing.T) {
-	ok := odd_linux.Args{A: 2, Range: 4, Min: 3, N: 8, One: 5, X: fake[elem.U8](16, 12), Wide: fake[elem.U64](16, 20)}
+	ok := odd_linux.Args{A: 2, Range: 4, Min: 3, N: 8, One: 5, X: fake[elem.U8](16, 12), Wide: fake[elem.U64](4096, 20)}
 	for _, c := range []struct {
 		change func(a *odd_linux.Args)
 		want   string
 	}{
 		{func(a *odd_linux.Args) {}, ""},
+		{func(a *odd_linux.Args) { a.X = fake[elem.U8](4112, 12) }, "Odd_linux: _x and wide: expected buffers that do not overlap, because the kernel reads one while it writes the other, but got 0x1010 to 0x101c and 0x1000 to 0x10a0"},
 		{func(a *odd_linux.Args) { a.One = 4 }, "Odd_linux: one = 4: must be 5"},
 		{func(a *odd_linux.Args) { a.N = -7 }, "Odd_linux: n = -7: must be a multiple of 4"},
 		{func(a *odd_linux.Args) { a.X = fake[elem.U8](16, 11) }, "Odd_linux: _x: expected a buffer of at least ceil_div(a*min*range,2) = 12 elements, but got 11"},
-		{func(a *odd_linux.Args) { a.N, a.Wide = -4, fake[elem.U64](16, 11) }, "Odd_linux: wide: expected a buffer of at least 2*(n/3)+16 = 12 elements, but got 11"},
+		{func(a *odd_linux.Args) { a.N, a.Wide = -4, fake[elem.U64](4096, 11) }, "Odd_linux: wide: expected a buffer of at least 2*(n/3)+16 = 12 elements, but got 11"},
 		{func(a *odd_linux.Args) { a.A, a.Min = 1, 9 }, "Odd_linux: an odd rule (got a = 1, range = 4, min = 9, n = 8)"},
 		{func(a *odd_linux.Args) { a.A, a.Range = 1<<20, 1<<19 }, "Odd_linux: a*range*min must be less than 2^40 (got a = 1048576, range = 524288, min = 3)"},
 		{func(a *odd_linux.Args) { a.A, a.Range, a.Min = math.MaxInt32, math.MaxInt32, math.MaxInt32 },
