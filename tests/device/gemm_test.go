@@ -109,9 +109,9 @@ func one[E elem.Half](t *testing.T, dev *cuda.Device, ref *Reference, run gemm[E
 	c0, err := cuda.Alloc[elem.F32](dev, m*n)
 	require.NoError(t, err)
 	defer c0.Free()
-	require.NoError(t, Fill(ref, a, 3*seed))
-	require.NoError(t, Fill(ref, b, 3*seed+1))
-	require.NoError(t, Fill(ref, c0, 3*seed+2))
+	require.NoError(t, FillRandom(ref, a, 3*seed))
+	require.NoError(t, FillRandom(ref, b, 3*seed+1))
+	require.NoError(t, FillRandom(ref, c0, 3*seed+2))
 	if beta != 0 { // where beta is 0 C must not even be read: it stays poisoned
 		require.NoError(t, c.CopyBuffer(c0))
 	}

@@ -49,8 +49,8 @@ func NewReference(ctx context.Context, dev *cuda.Device) (*Reference, error) {
 // name is the suffix of the reference's functions for an element type.
 func name[E elem.Any]() string { return elem.KindOf[E]().String() }
 
-// Fill sets a buffer to numbers in [-1, 1) that depend on the seed and the index.
-func Fill[E elem.Any](r *Reference, b *cuda.Buffer[E], seed int) error {
+// FillRandom sets a buffer to numbers in [-1, 1) that depend on the seed and the index.
+func FillRandom[E elem.Any](r *Reference, b *cuda.Buffer[E], seed int) error {
 	f, err := r.mod.Function("fill_" + name[E]())
 	if err != nil {
 		return err

@@ -118,7 +118,7 @@ func newInputs(dev *cuda.Device, ref *device.Reference, n int, random bool) (*in
 		}
 		in.c = append(in.c, c)
 		if random {
-			err = errors.Join(device.Fill(ref, a, 2*i), device.Fill(ref, b, 2*i+1))
+			err = errors.Join(device.FillRandom(ref, a, 2*i), device.FillRandom(ref, b, 2*i+1))
 		} else {
 			err = errors.Join(a.Zero(), b.Zero())
 		}
