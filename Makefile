@@ -32,6 +32,7 @@ vet:
 # Writes out/ anew; the tests fail where it is not what the code generates.
 generate:
 	$(GOCUTE) gen ./kernels --prune
+	UPDATE=1 $(GO) test -count=1 -run TestIncludeIsCurrent ./tests
 
 # One folder with everything that the GPU tests and benchmarks need; run its run.sh on a machine with a GPU.
 gpu-bundle:
@@ -58,11 +59,11 @@ times:
 
 # The laws of the layout algebra over all small layouts and 10 million random ones: about half an hour on two cores.
 laws:
-	GOCUTE_LAWS=10000000 $(GO) test -count=1 -v -timeout 5h -run 'TestLaws(Enumerated|Random)' ./algebra
+	GOCUTE_LAWS=10000000 $(GO) test -count=1 -v -timeout 5h -run 'TestLaws(Enumerated|Random)|TestLawProduct' ./algebra
 
-# The golden rows of the layout algebra, also of another folder: make test-golden GOCUTE_GOLDEN=/abs/dir
+# The golden rows of the layout algebra, also of another folder: make test-golden GOCUTE_GOLDEN=dir
 test-golden:
-	$(GO) test -count=1 -v -run 'TestGolden|TestEvalGolden' ./algebra ./algebra/calc ./cmd/gocute
+	$(if $(GOCUTE_GOLDEN),GOCUTE_GOLDEN=$(abspath $(GOCUTE_GOLDEN))) $(GO) test -count=1 -v -run 'TestGolden|TestEvalGolden' ./algebra ./algebra/calc ./cmd/gocute
 
 # Ten minutes of fuzzing for each target of the layout algebra.
 fuzz:

@@ -94,7 +94,7 @@ func upcastLeaf(m mode, n int64, ceil bool) (sym.Expr, Step, int64, *Error) {
 		return ceilOf(m.s, f), unit, f, nil
 	}
 	if !ceil && s%f != 0 && s > f {
-		return m.s, m.d, 1, failf("the last vector of %d:%d by %d holds only %d of %d elements", s, d, n, s%f, f).hint("the Ceil form rounds up")
+		return m.s, m.d, 1, failf("the last vector of %d:%d by %d holds only %d of %d elements", s, d, n, s%f, f).hint("extents %d and %d would do; the Ceil form rounds up", s-s%f, s-s%f+f)
 	}
 	return sym.Int(ceilDiv(s, f)), unit, f, nil
 }
@@ -167,7 +167,7 @@ func floors(ms []mode, fs []int64, n int64, ceil bool) *Error {
 	if ceil || len(inside) == 0 {
 		return nil
 	}
-	if count == full && !disjoint(inside) {
+	if count == full { // offsets may repeat
 		f, _ := intFn(layoutOf(inside))
 		count = distinct(f)
 	}
@@ -175,24 +175,6 @@ func floors(ms []mode, fs []int64, n int64, ceil bool) *Error {
 		return failf("a unit of %d holds %d of %d elements", n, count, full).hint("the Ceil form rounds up")
 	}
 	return nil
-}
-
-// disjoint reports whether the sorted strides step over what lies below them, so that no offset repeats.
-func disjoint(ms []mode) bool {
-	ms, e := sortByStride(ms)
-	if e != nil {
-		return false
-	}
-	below := int64(0)
-	for _, m := range ms {
-		s, _ := m.s.IsConst()
-		d, _ := m.d.IsConst()
-		if d <= below {
-			return false
-		}
-		below += (s - 1) * d
-	}
-	return true
 }
 
 // distinct counts the offsets of f.

@@ -53,6 +53,10 @@ func coalesce(l Layout) Layout {
 	if r, ok := coalesceInt(&l); ok {
 		return r
 	}
+	return coalesceGeneral(l)
+}
+
+func coalesceGeneral(l Layout) Layout {
 	ms := mergeModes(flatModes(l.shape, l.stride), false)
 	if len(ms) == 1 && ms[0].s.Is(1) {
 		return unit

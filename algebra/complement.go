@@ -48,6 +48,10 @@ func translations(l Layout, cotarget sym.Expr) (c complemented, _ *Error) {
 	if c, ok := staticTranslations(&l, cotarget); ok {
 		return c, nil
 	}
+	return translationsGeneral(l, cotarget)
+}
+
+func translationsGeneral(l Layout, cotarget sym.Expr) (c complemented, _ *Error) {
 	f := filter(l)
 	ms := flatModes(f.shape, f.stride)
 	if len(ms) == 1 && ms[0].d.Coef.Is(0) {
@@ -68,7 +72,9 @@ func translations(l Layout, cotarget sym.Expr) (c complemented, _ *Error) {
 		if !cur.Is(1) {
 			n, exact = gap(m.d.Coef, cur)
 		}
-		if lo, _ := n.Range(); lo < 1 {
+		if lo, _ := n.Range(); lo < 1 && !constant(m.d.Coef, cur) {
+			return c, failf("it is not known whether stride %s steps over the %s offsets below it", m.d, cur).hint("give the fact %s %% %s == 0", m.d, cur)
+		} else if lo < 1 {
 			return c, failf("stride %s lies within the %s offsets below it: the layout is not injective", m.d, cur)
 		}
 		c.whole = c.whole && exact
@@ -78,6 +84,9 @@ func translations(l Layout, cotarget sym.Expr) (c complemented, _ *Error) {
 	rest, exact := divides(cur, cotarget)
 	if !exact {
 		rest = cotarget.CeilDiv(cur)
+		if lo, _ := cur.Sub(cotarget).Range(); lo >= 0 { // nothing is left
+			rest = sym.Int(1)
+		}
 	}
 	c.fills = c.whole && exact
 	c.open = !rest.Is(1)
@@ -89,6 +98,15 @@ func translations(l Layout, cotarget sym.Expr) (c complemented, _ *Error) {
 		c.r = unit
 	}
 	return c, nil
+}
+
+func constant(es ...sym.Expr) bool {
+	for _, e := range es {
+		if _, ok := e.IsConst(); !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // gap is how many blocks of b fit below stride d, and whether they fill it.
@@ -104,28 +122,43 @@ func gap(d, b sym.Expr) (sym.Expr, bool) {
 	return d.FloorDiv(b), false
 }
 
-// sortByStride orders modes by their constant strides, as CuTe takes the least first; a single mode may be
-// symbolic.
+// sortByStride orders modes by their strides, as CuTe takes the least first. Symbolic strides need facts that
+// order them.
 func sortByStride(ms []mode) ([]mode, *Error) {
 	if len(ms) < 2 {
 		return ms, nil
 	}
 	out := append([]mode(nil), ms...)
 	for i := range out {
-		n, ok := out[i].d.IsConst()
-		if !ok {
-			return nil, failf("stride %s is symbolic; only a single mode may be", out[i].d)
-		}
-		at := i
-		for at > 0 {
-			if p, _ := out[at-1].d.IsConst(); p <= n {
+		for at := i; at > 0; at-- {
+			less, e := before(out[at], out[at-1])
+			if e != nil {
+				return nil, e
+			}
+			if !less {
 				break
 			}
 			out[at-1], out[at] = out[at], out[at-1]
-			at--
 		}
 	}
 	return out, nil
+}
+
+// before reports whether x's stride is less than y's.
+func before(x, y mode) (bool, *Error) {
+	for _, m := range []mode{x, y} {
+		if !m.d.IsPlain() {
+			return false, failf("the stride %s has a basis", m.d)
+		}
+	}
+	lo, hi := x.d.Coef.Sub(y.d.Coef).Range()
+	switch {
+	case lo >= 0:
+		return false, nil
+	case hi <= 0: // where they are equal the layout repeats offsets, which is noticed
+		return true, nil
+	}
+	return false, failf("it is not known which of the strides %s and %s is the greater", y.d, x.d).hint("give the fact %s >= %s", y.d, x.d)
 }
 
 // complementExact adds to CuTe's rule that no offset below the cotarget is left out. Where the rule does not
@@ -142,7 +175,7 @@ func complementExact(l Layout, cotarget Shape) (Layout, *Error) {
 	}
 	if !ok1 || !ok2 {
 		if e == nil {
-			e = failf("the gaps between the strides of %s are not proved to be filled", l)
+			e = failf("the gaps between the strides of %s are not proved to be filled", l).hint("give the fact that each stride is a multiple of the offsets below it")
 		}
 		return Layout{}, e
 	}

@@ -97,6 +97,10 @@ func composePlain(a, b Layout) (Layout, *Error) {
 	if r, ok := composeInt(&a, &b); ok {
 		return r, nil
 	}
+	return composeGeneral(a, b)
+}
+
+func composeGeneral(a, b Layout) (Layout, *Error) {
 	c := &composer{a: a, exact: true}
 	s, d, e := c.walk(b.shape, b.stride)
 	if e != nil {

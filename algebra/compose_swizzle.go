@@ -1,6 +1,11 @@
 package algebra
 
-import "github.com/gocute/gocute/algebra/sym"
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/gocute/gocute/algebra/sym"
+)
 
 // ComposeLayoutSwizzle is A∘Sw as Sw'∘A: the layout that maps i to A(Sw(i)) on [0, size(A)).
 func ComposeLayoutSwizzle(a Layout, w Swizzle) (Layout, error) {
@@ -41,8 +46,17 @@ func throughSwizzle(a Layout, w Swizzle, off sym.Expr, b Layout) (Layout, *Error
 		return Layout{}, failf("%d coordinates are too many to verify (limit %d)", fb.n, EvalLimit)
 	}
 	want := fb.table(fb.n)
+	top := int64(0)
 	for i, v := range want {
-		want[i] = fa.at(w.Apply(o + v))
+		want[i] = w.Apply(o + v)
+		top = max(top, want[i])
+	}
+	at := fa.at
+	if top <= 8*fb.n+1024 && slices.Min(want) >= 0 {
+		at = fa.lookup(top + 1)
+	}
+	for i, x := range want {
+		want[i] = at(x)
 	}
 	pa, _ := intFn(a.Plain())
 	oa := pa.at(o)
@@ -64,6 +78,9 @@ func throughSwizzle(a Layout, w Swizzle, off sym.Expr, b Layout) (Layout, *Error
 			first = e
 		}
 	}
+	if r, ok := swizzledFit(b.shape, want); ok {
+		return r, nil
+	}
 	if first == nil {
 		y, z := pa.at(w.from()), pa.at(w.to())
 		if _, first = swizzleOf(y, z); first == nil {
@@ -71,6 +88,52 @@ func throughSwizzle(a Layout, w Swizzle, off sym.Expr, b Layout) (Layout, *Error
 		}
 	}
 	return Layout{}, first
+}
+
+// swizzleWork bounds the values that swizzledFit looks at.
+const swizzleWork = 1 << 24
+
+// swizzledFit tries every swizzle: as each is its own inverse, Sw(off + L(c)) has the values exactly if L has
+// Sw(values) - off. A swizzle that reads or changes bits beyond the values does nothing or spoils them.
+func swizzledFit(shape node[sym.Expr], want []int64) (Layout, bool) {
+	if slices.Min(want) < 0 {
+		return Layout{}, false
+	}
+	reach := bits.Len64(uint64(slices.Max(want)))
+	if reach*reach*reach*len(want) > swizzleWork {
+		return Layout{}, false
+	}
+	for b := 0; b <= reach/2; b++ {
+		for s := b; s+b <= reach; s++ {
+			for m := 0; m+b+s <= reach; m++ {
+				for _, w := range []Swizzle{{b, m, s}, {b, m, -s}} {
+					if r, ok := fitBehind(w, shape, want); ok {
+						return r, true
+					}
+				}
+				if b == 0 {
+					break
+				}
+			}
+			if b == 0 {
+				break
+			}
+		}
+	}
+	return Layout{}, false
+}
+
+func fitBehind(w Swizzle, shape node[sym.Expr], want []int64) (Layout, bool) {
+	vals := make([]int64, len(want))
+	off := w.Apply(want[0])
+	for i, v := range want {
+		vals[i] = w.Apply(v) - off
+	}
+	r, ok := fitShape(shape, vals)
+	if !ok || w.B == 0 && off != 0 {
+		return Layout{}, false
+	}
+	return r.WithSwizzle(w, sym.Int(off)), true
 }
 
 // leftSwizzles are the candidates for Sw': none at all, and CuTe's.

@@ -1,6 +1,10 @@
 package algebra
 
-import "github.com/gocute/gocute/algebra/sym"
+import (
+	"fmt"
+
+	"github.com/gocute/gocute/algebra/sym"
+)
 
 // Cover is a layout that covers another, rounding up: coordinates of Layout at or past Extent, mode by mode,
 // have no element.
@@ -84,7 +88,10 @@ func divideExact(a, b Layout) (tile, rest Layout, _ *Error) {
 	if divideInt(place{&a.shape, &a.stride}, &b, place{&tile.shape, &tile.stride}, place{&rest.shape, &rest.stride}) {
 		return tile, rest, nil
 	}
-	tile, rest = Layout{}, Layout{}
+	return divideGeneral(a, b)
+}
+
+func divideGeneral(a, b Layout) (tile, rest Layout, _ *Error) {
 	n, nb := a.Size(), b.Size()
 	c, e := translations(b, n)
 	if e != nil || !c.fills || !filterZeros(b).Size().Equal(nb) {
@@ -106,7 +113,7 @@ func exactRest(b Layout, n, nb sym.Expr, closed *Error) (Layout, *Error) {
 		return Layout{}, failf("the tile %s must divide the extent %s", b, n).hint("give the fact %s %% %s == 0, or use the Ceil form", n, nb)
 	}
 	if in%fb.n != 0 {
-		return Layout{}, failf("the tile %s has %d elements, which do not divide the %d of the layout", b, fb.n, in).hint("the Ceil form rounds up")
+		return Layout{}, failf("the tile %s has %d elements, which do not divide the %d of the layout", b, fb.n, in).hint("%s", neighbours(fb.n, in))
 	}
 	r, e := tile(fb, in)
 	if e != nil {
@@ -116,6 +123,25 @@ func exactRest(b Layout, n, nb sym.Expr, closed *Error) (Layout, *Error) {
 		return Layout{}, failf("the tile %s does not divide [0,%d): %d copies of its %d elements are %d", b, in, m, fb.n, m*fb.n).hint("the Ceil form rounds up")
 	}
 	return r, nil
+}
+
+// neighbours names the sizes next to n that divide size, where they are near.
+func neighbours(n, size int64) string {
+	const near = 1 << 12
+	if n > near || size > near*near {
+		return "the Ceil form rounds up"
+	}
+	below, above := n-1, n+1
+	for below > 1 && size%below != 0 {
+		below--
+	}
+	for above < min(size, 2*near) && size%above != 0 {
+		above++
+	}
+	if above > size || size%above != 0 {
+		return fmt.Sprintf("%d divides; the Ceil form rounds up", min(below, size))
+	}
+	return fmt.Sprintf("%d and %d divide; the Ceil form rounds up", below, above)
 }
 
 func composePair(a, b, rest Layout) (tileOf, restOf Layout, _ *Error) {

@@ -4,8 +4,10 @@
 // operation is defined by what it means, not by what an implementation happens to return. A result is CuTe's
 // closed form where that is proved or verified by evaluation to be right, else a layout fitted to the values
 // that the definition asks for, else an *Error with the numbers and the first coordinate that breaks. The fit
-// tries every factorization, so where it fails no layout exists. Only LeftInverse, whose result is free where
-// the layout has no offset, and products of blocks that repeat offsets may be refused although one exists.
+// tries every factorization, so where it fails no layout exists. Two may be refused although one exists:
+// LeftInverse of a layout that repeats offsets or has offsets above 2^12, whose error says that not all were
+// tried, and products of blocks with padding that no copy fills. Results over more than EvalLimit coordinates
+// need a closed form that is proved, and are refused otherwise.
 //
 // Text form is CuTe's without underscores: ((1,4),(4,8)):((128,8),(32,1)), Sw<3,3,3> o 0 o (8,64):(64,1),
 // (M,K):(K,1), (8,4):(1@0,1@1). (8) is a rank-1 tuple and 8 an integer.
@@ -53,6 +55,8 @@
 //	Group(l, b, e)  Append(l, x) AppendTo(l, n, x)  Prepend PrependTo  Replace(l, i, x)  Select(l, i...)  Take(l, b, e)  Get(l, path...)
 //	Zip(l)  ZipPair(a, b)
 //	Slice(l, Coord) (Layout, Arith, error)      the part that is kept, and the offset of the fixed coordinates
+//
+// Pictures in text: Grid(l) (string, error), GridTV(tv, tile Shape) (string, error).
 //
 // On shapes: ProductEach(s) ShapeDiv(a, b) CeilDiv(a, b) Congruent WeaklyCongruent Compatible EvenlyDivides.
 // On coordinates: CrdToIdx(c, layout) CrdToIndex(c, shape) IdxToCrd(c, shape) IdxToCrdIn(idx, layout)

@@ -1,6 +1,10 @@
 package algebra
 
-import "github.com/gocute/gocute/algebra/sym"
+import (
+	"slices"
+
+	"github.com/gocute/gocute/algebra/sym"
+)
 
 // sortExchange orders indices of modes by their constant strides with CuTe's exchange sort, which fixes
 // which of several equal strides comes first.
@@ -58,6 +62,10 @@ func rightInverse(l Layout) (Layout, *Error) {
 	if r, ok := rightInverseInt(&l); ok {
 		return r, nil
 	}
+	return rightInverseGeneral(l)
+}
+
+func rightInverseGeneral(l Layout) (Layout, *Error) {
 	c := coalesce(l)
 	ms := flatModes(c.shape, c.stride)
 	pre := prefixProducts(ms)
@@ -113,13 +121,14 @@ func leftInverse(l Layout) (Layout, *Error) {
 			return r, nil
 		}
 	}
-	if r, ok := searchLeft(fl, coalesce(l)); ok {
+	r, looked, ok := searchLeft(fl, coalesce(l))
+	if ok {
 		return r, nil
 	}
 	if first == nil {
 		first = closed
 	}
-	return Layout{}, first.hint("no layout was found that inverts it")
+	return Layout{}, first.hint("%s", looked)
 }
 
 // leftClosed is CuTe's rule: the sorted strides are the digit boundaries of the offset. proved tells that
@@ -130,7 +139,8 @@ func leftClosed(l Layout) (r Layout, proved bool, _ *Error) {
 	pre := prefixProducts(ms)
 	order := constStrides(ms)
 	if len(order) < len(ms) {
-		return Layout{}, false, failf("every stride of %s must be a constant", c)
+		r, e := leftSymbolic(ms)
+		return r, e == nil, e
 	}
 	var out []mode
 	size, prev := int64(1), sym.Int(1)
@@ -163,6 +173,38 @@ func leftClosed(l Layout) (r Layout, proved bool, _ *Error) {
 		out[i].d = Step{Coef: ds[i]}.norm()
 	}
 	return coalesce(layoutOf(out)), proved, nil
+}
+
+// leftSymbolic is the same rule where facts prove that each stride steps over all that lies below it.
+func leftSymbolic(ms []mode) (Layout, *Error) {
+	pre := prefixProducts(ms)
+	for i := range ms { // the sort carries each mode's own step along
+		if lo, _ := ms[i].d.Coef.Range(); lo < 1 || !ms[i].d.IsPlain() {
+			return Layout{}, failf("stride %s is not known to be positive", ms[i].d).hint("give the fact %s >= 1", ms[i].d)
+		}
+	}
+	sorted, e := sortByStride(ms)
+	if e != nil {
+		return Layout{}, e
+	}
+	out := []mode{{s: sorted[0].d.Coef}} // below the least stride lies no offset
+	for k, m := range sorted {
+		own := slices.IndexFunc(ms, func(x mode) bool { return x.s.Equal(m.s) && x.d.Equal(m.d) })
+		last := mode{m.s, Step{Coef: pre[own]}}
+		if k+1 < len(sorted) {
+			next, below := sorted[k+1].d.Coef, m.d.Coef.Mul(m.s)
+			if _, ok := divides(below, next); !ok {
+				return Layout{}, failf("it is not known whether stride %s steps over the %s offsets below it", next, below).hint("give the fact %s %% %s == 0", next, below)
+			}
+			q, ok := divides(m.d.Coef, next)
+			if !ok {
+				return Layout{}, failf("stride %s is not known to be a multiple of %s", next, m.d).hint("give the fact %s %% %s == 0", next, m.d)
+			}
+			last.s = q
+		}
+		out = append(out, last)
+	}
+	return coalesce(layoutOf(out)), nil
 }
 
 // checkLeft verifies the definition of a left inverse at every coordinate.
@@ -225,8 +267,9 @@ func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Lay
 	if left {
 		e = checkLeft(fl, r)
 	} else {
+		at := fl.lookup(fl.n)
 		for i, v := range fr.table(fr.n) {
-			if got := fl.at(v); got != int64(i) {
+			if got := at(v); got != int64(i) {
 				return Layout{}, failf("coordinate %d gives %d and not %d", i, got, i).at(int64(i), got, i)
 			}
 		}

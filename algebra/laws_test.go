@@ -171,8 +171,12 @@ func TestLawProduct(t *testing.T) {
 	as := smallLayouts([]int64{1, 2, 3, 4}, []int64{1, 2, 3, 6}, 2)
 	bs := smallLayouts([]int64{1, 2, 3, 4}, []int64{0, 1, 2, 3}, 2)
 	var c lawCount
-	for _, a := range as {
-		for _, b := range bs {
+	_, stride := lawScale()
+	for i, a := range as {
+		for j, b := range bs {
+			if stride > 1 && (i+j)%4 != 0 { // make laws takes all
+				continue
+			}
 			args := []string{a.String(), b.String()}
 			r, err := LogicalProduct(a, TileBy(b))
 			if err != nil {

@@ -1,23 +1,25 @@
 package algebra
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gocute/gocute/algebra/sym"
 )
 
 // searchLeft looks for L among all layouts whose digit boundaries are made of the strides: L may have any
-// value where l has no offset, so many boundaries can do.
-func searchLeft(f *fn, l Layout) (Layout, bool) {
+// value where l has no offset, so many boundaries can do. Where none of those does it tries all. The text says
+// how far it looked.
+func searchLeft(f *fn, l Layout) (_ Layout, looked string, ok bool) {
 	if f.n > searchLimit {
-		return Layout{}, false
+		return Layout{}, fmt.Sprintf("%d coordinates are too many to search for another layout; the limit is %d", f.n, searchLimit), false
 	}
 	ms := flatModes(l.shape, l.stride)
 	want := map[int64]int64{}
 	for i := range f.n {
 		v := f.at(i)
 		if v < 0 {
-			return Layout{}, false
+			return Layout{}, "no search is made where offsets are negative", false
 		}
 		if _, seen := want[v]; !seen {
 			want[v] = i
@@ -29,19 +31,24 @@ func searchLeft(f *fn, l Layout) (Layout, bool) {
 	}
 	slices.SortFunc(pts, func(a, b point) int { return int(a.x - b.x) })
 	budget := searchWork
-	ext, step, ok := partialFit(pts, candidates(ms), &budget)
-	if !ok {
-		return Layout{}, false
+	if ext, step, ok := partialFit(pts, candidates(ms), &budget); ok {
+		out := make([]mode, len(ext))
+		for i := range ext {
+			out[i] = mode{sym.Int(ext[i]), Step{Coef: sym.Int(step[i])}}
+		}
+		r := layoutOf(out)
+		if checkLeft(f, r) == nil {
+			return r, "", true
+		}
 	}
-	out := make([]mode, len(ext))
-	for i := range ext {
-		out[i] = mode{sym.Int(ext[i]), Step{Coef: sym.Int(step[i])}}
+	r, found, exact := proveLeft(pts)
+	switch {
+	case found && checkLeft(f, r) == nil:
+		return r, "", true
+	case exact && int64(len(pts)) == f.n:
+		return Layout{}, "no layout inverts it: all orders of prime extents were tried", false
 	}
-	if len(out) == 0 {
-		return unit, true
-	}
-	r := layoutOf(out)
-	return r, checkLeft(f, r) == nil
+	return Layout{}, "no layout was found that inverts it, but not all were tried", false
 }
 
 // The search is for small layouts: at most searchLimit coordinates, and searchWork points looked at.

@@ -106,14 +106,6 @@ func flatTuple[T any](leaves []T) node[T] {
 	return node[T]{sub: sub}
 }
 
-// unwrap takes a tuple of one apart.
-func unwrap[T any](n node[T]) node[T] {
-	for !n.isLeaf() && len(n.sub) == 1 {
-		n = n.sub[0]
-	}
-	return n
-}
-
 func mapNode[T, U any](n node[T], f func(T) U) node[U] {
 	if n.isLeaf() {
 		return leafOf(f(n.v))
@@ -180,13 +172,4 @@ func nodeText[T any](n node[T], text func(T) string) string {
 	var b strings.Builder
 	writeNode(&b, n, text)
 	return b.String()
-}
-
-// group replaces the elements [b, e) by one tuple that holds them.
-func groupNode[T any](n node[T], b, e int) node[T] {
-	sub := make([]node[T], 0, len(n.sub)-(e-b)+1)
-	sub = append(sub, n.sub[:b]...)
-	sub = append(sub, tupleOf(append([]node[T]{}, n.sub[b:e]...)...))
-	sub = append(sub, n.sub[e:]...)
-	return node[T]{sub: sub}
 }

@@ -153,3 +153,34 @@ func TestSymbolicIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestSymbolicOrder: facts order symbolic strides, and where one is missing the error names it.
+func TestSymbolicOrder(t *testing.T) {
+	for _, c := range []struct{ op, layout, want string }{
+		{"left_inverse", "(M,K):(K,1)", "(K,M):(M,1)"},
+		{"left_inverse", "(M,8,K):(8*K,K,1)", "(K,8,M):(8*M,M,1)"},
+		{"complement", "(M,K):(2*K,1)", "2:K"},
+		{"complement", "(M,K):(K,1)", "1:0"},
+		{"complement", "M:1", "1:0"},
+		{"complement", "(4,8):(1,4*K)", "K:4"},
+		{"complement", "8:K", "K:1"},
+		{"left_inverse", "(M,K):(L,1)", "give the fact L % K == 0"},
+		{"complement", "(M,K):(L,1)", "give the fact L % K == 0"},
+		{"left_inverse", "(M,K):(L,N)", "give the fact"},
+		{"left_inverse", "(M,8):(K-9,1)", "give the fact K-9 >= 1"},
+	} {
+		got, err := call(c.op, []string{c.layout})
+		if err != nil {
+			got = err.Error()
+		}
+		require.Contains(t, got, c.want, "%s(%s)", c.op, c.layout)
+	}
+	l := MustParse("(M,8,K):(8*K,K,1)")
+	inv, err := LeftInverse(l)
+	require.NoError(t, err)
+	value := map[string]int64{"M": 5, "K": 7}
+	fl, fi := mustFn(instance(t, l, value)), mustFn(instance(t, inv, value))
+	for i := range fl.n {
+		require.Equal(t, i, fi.at(fl.at(i)))
+	}
+}

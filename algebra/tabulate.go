@@ -1,8 +1,10 @@
 package algebra
 
+import "math"
+
 // tabulate lists the values of the modes at the indices below n; the last mode goes on past its end.
-func tabulate(ms []imode, n int64) []int64 {
-	out := make([]int64, n)
+func tabulate[T int32 | int64](ms []imode, n int64) []T {
+	out := make([]T, n)
 	block := int64(1)
 	for k, m := range ms {
 		s := m.s
@@ -10,9 +12,9 @@ func tabulate(ms []imode, n int64) []int64 {
 			s = ceilDiv(n, block)
 		}
 		for j := int64(1); j < s && j*block < n; j++ {
-			from, to := out[:block], out[j*block:min((j+1)*block, n)]
-			for i := range to {
-				to[i] = from[i] + j*m.d
+			to, step := out[j*block:min((j+1)*block, n)], T(j*m.d)
+			for i, v := range out[:len(to)] {
+				to[i] = v + step
 			}
 		}
 		if block *= s; block >= n {
@@ -28,13 +30,24 @@ func (f *fn) table(n int64) []int64 {
 	for i := range ms {
 		ms[i] = imode{f.s[i], f.d[i]}
 	}
-	out := tabulate(ms, n)
+	out := tabulate[int64](ms, n)
 	if f.sw.B != 0 {
 		for i, v := range out {
 			out[i] = f.sw.Apply(v + f.off)
 		}
 	}
 	return out
+}
+
+// lookup is f with its values below n in a table.
+func (f *fn) lookup(n int64) func(int64) int64 {
+	all := f.table(n)
+	return func(i int64) int64 {
+		if i >= 0 && i < n {
+			return all[i]
+		}
+		return f.at(i)
+	}
 }
 
 // tables compares a static A∘B with r by tables of A, B and r: it gives the first coordinate that differs, or
@@ -70,11 +83,27 @@ func (f *composed) tables(rm []mode) (first int64, ok bool) {
 		}
 		rs[k] = imode{s, d}
 	}
-	a, b, r := tabulate(as, top+1), tabulate(bs, f.size), tabulate(rs, f.size)
+	if reaches(as, top+1) && reaches(bs, f.size) && reaches(rs, f.size) {
+		return firstUnlike(tabulate[int32](as, top+1), tabulate[int32](bs, f.size), tabulate[int32](rs, f.size)), true
+	}
+	return firstUnlike(tabulate[int64](as, top+1), tabulate[int64](bs, f.size), tabulate[int64](rs, f.size)), true
+}
+
+// reaches reports whether all values below index n fit 31 bits.
+func reaches(ms []imode, n int64) bool {
+	sum := 0.0
+	for _, m := range ms {
+		sum += float64(max(m.s, n)) * math.Abs(float64(m.d))
+	}
+	return sum < math.MaxInt32
+}
+
+// firstUnlike is the first i with a(b(i)) != r(i), or -1.
+func firstUnlike[T int32 | int64](a, b, r []T) int64 {
 	for i, x := range b {
 		if a[x] != r[i] {
-			return int64(i), true
+			return int64(i)
 		}
 	}
-	return -1, true
+	return -1
 }

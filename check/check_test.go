@@ -77,8 +77,9 @@ func TestNotCompared(t *testing.T) {
 
 func TestUnwritten(t *testing.T) {
 	res := result(t, double(8, 1, nil), check.Args{})
-	require.EqualError(t, res.Err(), "twofold: B: 128 of 256 elements were never written, the first at (4,0)")
-	require.True(t, strings.HasSuffix(res.String(), "\n  twofold: B: 128 of 256 elements were never written, the first at (4,0)\nFAIL"), res)
+	require.ErrorContains(t, res.Err(), "twofold: unwritten: 128 of B's elements are never written, the first is B(4,0)")
+	require.True(t, strings.HasSuffix(res.String(), "\nFAIL"), res)
+	require.Equal(t, []int64{4, 0}, res.Outputs[0].FirstUnwritten)
 }
 
 func TestWrong(t *testing.T) {
@@ -149,6 +150,6 @@ func TestKernelFails(t *testing.T) {
 	require.Nil(t, check.Kernel(r, kernels.GEMMF16(), check.Args{Dims: map[string]int64{"K": 3}}, onCPU))
 	require.Equal(t, "gemm_f16: K = 3: must be a multiple of 8", r.failed)
 	check.Kernel(r, double(8, 1, twice), check.Args{}, onCPU)
-	require.Contains(t, r.failed, "elements were never written, the first at (4,0)\n")
+	require.Contains(t, r.failed, "elements are never written, the first is B(4,0)")
 	require.Contains(t, r.failed, "FAIL")
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,17 +73,22 @@ func (r *Result) Err() error {
 		errs = append(errs, fmt.Errorf("%s: %s", r.Kernel, u))
 	}
 	for _, o := range r.Outputs {
-		for _, problem := range o.problems() {
+		for _, problem := range o.problems(r.missed(o.Name)) {
 			errs = append(errs, fmt.Errorf("%s: %s: %s", r.Kernel, o.Name, problem))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// problems says what is wrong with an output, worst first.
-func (o *Output) problems() []string {
+// missed reports whether the emulator has said already, with the line, that elements of an output were not written.
+func (r *Result) missed(name string) bool {
+	return slices.ContainsFunc(r.Findings, func(f *emu.Finding) bool { return f.Check == emu.NotWritten && f.Mem == name })
+}
+
+// problems says what is wrong with an output, worst first; missed ones are left out.
+func (o *Output) problems(missed bool) []string {
 	var out []string
-	if o.Unwritten > 0 {
+	if o.Unwritten > 0 && !missed {
 		out = append(out, fmt.Sprintf("%d of %d elements were never written, the first at %s", o.Unwritten, o.Elements, coord(o.FirstUnwritten)))
 	}
 	if o.Outside > 0 {

@@ -73,7 +73,7 @@ func CustomPattern() *Kernel {
 }
 
 // MultiStage multiplies a 64xK A by a 64xK B through a ring of three stages of shared memory: while one is multiplied,
-// two are on their way. Every round closes a group, an empty one at the end, so that waiting for all but one of them
+// two are on their way. Every round closes a group, of zeros past the end, so that waiting for all but one of them
 // always means that the stage to read has arrived.
 func MultiStage() *Kernel {
 	const stages, depth = 3, 16
@@ -110,15 +110,14 @@ func MultiStage() *Kernel {
 			k.CommitGroup()
 		}
 		Clear(tCrC)
-		tiles := gA.Size(2)
-		k.Loop(0, tiles, func(t Expr) {
+		k.Loop(0, gA.Size(2), func(t Expr) {
 			k.WaitGroup(stages - 2)
 			k.Barrier()
 			read, write := t.Mod(stages), t.Add(stages-1).Mod(stages)
 			Copy(s2rA, tXsA.At(All, All, All, read), tXrA)
 			Copy(s2rB, tXsB.At(All, All, All, read), tXrB)
 			Gemm(mma, tCrA, tCrB, tCrC)
-			k.If(t.Add(stages-1).Lt(tiles), func() { fetch(t.Add(stages-1), write) }, nil)
+			fetch(t.Add(stages-1), write) // zeros past the last tile
 			k.CommitGroup()
 		})
 		Map(tCrC, PartitionC(thr, C), same)

@@ -26,6 +26,7 @@ var importTable = map[string][]string{
 	"gen/cir":       {"algebra/sym", "elem"},
 	"dsl/ir":        {"algebra", "algebra/sym", "elem", "atoms", "gen/cir"},
 	"dsl":           {"algebra", "algebra/sym", "elem", "atoms", "gen/cir", "dsl/ir"},
+	"show":          {"algebra", "algebra/sym", "elem", "atoms", "dsl/ir"},
 	"gen/lower":     {"algebra", "algebra/sym", "elem", "atoms", "gen/cir", "dsl/ir"},
 	"templates":     {},
 	"gen/cuda":      {"algebra/sym", "elem", "gen/cir", "templates"},

@@ -1,173 +1,128 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/algebra/calc"
 )
 
 // evalCmd is gocute eval.
 type evalCmd struct {
-	Expr string `arg:"" name:"EXPR" help:"A layout such as (4,8):(8,1), or a call of an operation; calls nest."`
+	Expr    string `arg:"" name:"EXPR" help:"An expression such as 'A=(8,64):(64,1); zipped_divide(A,(4,8))', or - for one a line of standard input."`
+	Explain bool   `help:"Show each step: the operation with its arguments' values, what it means, and its result."`
 }
 
 // Help is shown by --help.
 func (evalCmd) Help() string {
-	return "Example: gocute eval 'right_inverse(((1,4),(4,8)):((128,8),(32,1)))'\n\nOperations: " +
-		strings.Join(slices.Sorted(maps.Keys(operations)), ", ") + "."
+	var b strings.Builder
+	b.WriteString(`Example: gocute eval 'right_inverse(((1,4),(4,8)):((128,8),(32,1)))'
+
+Statements are separated by semicolons, and A=… binds a name; a bound layout is called with a coordinate: A(2,3). Names that
+are not bound are integers of at least 1. An operation that refuses its arguments exits 1; a text that cannot be read exits 2.
+With - each line of standard input is an expression of its own, and each gives one line: its value, or error: and the reason.
+
+Operations:
+`)
+	for _, name := range calc.Operations() {
+		args, means, _ := calc.Usage(name)
+		fmt.Fprintf(&b, "  %s(%s): %s\n", name, args, means)
+	}
+	return b.String()
 }
+
+// exitError is an error with its own exit status.
+type exitError struct {
+	error
+	status int
+}
+
+// ExitCode is the exit status of the command.
+func (e exitError) ExitCode() int { return e.status }
 
 // Run prints the value of the expression.
 func (c *evalCmd) Run(s *session) error {
-	v, err := evaluate(c.Expr)
-	if err != nil {
-		return err
+	if c.Expr == "-" {
+		return evalLines(os.Stdin, s.stdout)
 	}
-	fmt.Fprintln(s.stdout, v)
+	v, err := c.value(s.stdout)
+	var bad *calc.SyntaxError
+	if errors.As(err, &bad) {
+		return exitError{fmt.Errorf("%w\n%s", err, bad.Caret()), 2}
+	}
+	if err != nil {
+		return errors.New(refusal(err))
+	}
+	if !c.Explain {
+		fmt.Fprintln(s.stdout, strings.TrimSuffix(v.String(), "\n"))
+	}
 	return nil
 }
 
-// operation is a function of layout algebra; args has a letter for each argument: l a layout, t a tiler,
-// s a shape, i an integer.
-type operation struct {
-	args  string
-	apply func(a []any) (any, error)
+// value evaluates, showing the steps if they are asked for.
+func (c *evalCmd) value(out io.Writer) (calc.Value, error) {
+	if !c.Explain {
+		return calc.Eval(c.Expr)
+	}
+	last := ""
+	v, err := calc.Explain(c.Expr, func(st calc.Step) {
+		fmt.Fprintf(out, "%s\n  = %s\n", st.Call, strings.ReplaceAll(strings.TrimSuffix(st.Result, "\n"), "\n", "\n    "))
+		if st.Means != "" {
+			fmt.Fprintf(out, "    %s\n", st.Means)
+		}
+		last = st.Result
+	})
+	if err == nil && v.String() != last {
+		fmt.Fprintf(out, "= %s\n", v)
+	}
+	return v, err
 }
 
-// operations are called by CuTe's names, without make_.
-var operations = map[string]operation{
-	"coalesce":       unary(algebra.Coalesce),
-	"filter":         unary(algebra.Filter),
-	"flatten":        unary(algebra.Flatten),
-	"right_inverse":  unary(algebra.RightInverse),
-	"left_inverse":   unary(algebra.LeftInverse),
-	"nullspace":      unary(algebra.Nullspace),
-	"zip":            unary(algebra.Zip),
-	"complement":     {"ls", func(a []any) (any, error) { return algebra.Complement(layout(a[0]), a[1].(algebra.Shape)) }},
-	"composition":    tiled(algebra.ComposeTiler),
-	"logical_divide": tiled(algebra.LogicalDivide), "zipped_divide": tiled(algebra.ZippedDivide),
-	"tiled_divide": tiled(algebra.TiledDivide), "flat_divide": tiled(algebra.FlatDivide),
-	"logical_product": tiled(algebra.LogicalProduct), "zipped_product": tiled(algebra.ZippedProduct),
-	"tiled_product": tiled(algebra.TiledProduct), "flat_product": tiled(algebra.FlatProduct),
-	"blocked_product": binary(algebra.BlockedProduct), "raked_product": binary(algebra.RakedProduct),
-	"max_common_layout": binary(algebra.MaxCommonLayout),
-	"max_common_vector": {"ll", func(a []any) (any, error) { return algebra.MaxCommonVector(layout(a[0]), layout(a[1])) }},
-	"tile_to_shape":     {"ls", func(a []any) (any, error) { return algebra.TileToShape(layout(a[0]), a[1].(algebra.Shape)) }},
-	"upcast":            {"li", func(a []any) (any, error) { return algebra.Upcast(layout(a[0]), a[1].(int64)) }},
-	"downcast":          {"li", func(a []any) (any, error) { return algebra.Downcast(layout(a[0]), a[1].(int64)) }},
-	"get":               {"li", func(a []any) (any, error) { return algebra.Get(layout(a[0]), int(a[1].(int64))) }},
-	"size":              {"l", func(a []any) (any, error) { return layout(a[0]).Size(), nil }},
-	"cosize":            {"l", func(a []any) (any, error) { return layout(a[0]).Cosize() }},
-	"shape":             {"l", func(a []any) (any, error) { return layout(a[0]).Shape(), nil }},
-	"stride":            {"l", func(a []any) (any, error) { return layout(a[0]).Stride(), nil }},
+// refusal is the operation's error without the name of the package.
+func refusal(err error) string {
+	var e *algebra.Error
+	if errors.As(err, &e) {
+		return strings.TrimPrefix(e.Error(), "algebra: ")
+	}
+	return err.Error()
 }
 
-func layout(v any) algebra.Layout { return v.(algebra.Layout) }
-
-func unary(f func(algebra.Layout) (algebra.Layout, error)) operation {
-	return operation{"l", func(a []any) (any, error) { return f(layout(a[0])) }}
-}
-
-func binary(f func(a, b algebra.Layout) (algebra.Layout, error)) operation {
-	return operation{"ll", func(a []any) (any, error) { return f(layout(a[0]), layout(a[1])) }}
-}
-
-func tiled(f func(algebra.Layout, algebra.Tiler) (algebra.Layout, error)) operation {
-	return operation{"lt", func(a []any) (any, error) { return f(layout(a[0]), a[1].(algebra.Tiler)) }}
-}
-
-// parsers read an argument that is no call.
-var parsers = map[rune]func(text string) (any, error){
-	'l': func(text string) (any, error) { return algebra.Parse(text) },
-	't': func(text string) (any, error) { return algebra.ParseTiler(text) },
-	's': func(text string) (any, error) { return algebra.ParseShape(text) },
-	'i': func(text string) (any, error) {
-		n, err := strconv.ParseInt(text, 0, 64)
+// evalLines evaluates a line at a time. Results are written at the latest when the reader would have to wait.
+func evalLines(in io.Reader, out io.Writer) error {
+	r, w := bufio.NewReaderSize(in, 1<<16), bufio.NewWriterSize(out, 1<<16)
+	for {
+		line, err := r.ReadString('\n')
+		if line != "" {
+			w.WriteString(evalLine(strings.TrimRight(line, "\r\n")))
+			w.WriteByte('\n')
+		}
+		if errors.Is(err, io.EOF) {
+			return w.Flush()
+		}
 		if err != nil {
-			return nil, fmt.Errorf("expected an integer, but got %q", text)
+			return errors.Join(fmt.Errorf("standard input: %w", err), w.Flush())
 		}
-		return n, nil
-	},
+		if r.Buffered() == 0 {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+	}
 }
 
-// evaluate computes a call, or reads a layout.
-func evaluate(text string) (any, error) {
-	text = strings.TrimSpace(text)
-	name, args, ok := call(text)
-	if !ok {
-		return parsers['l'](text)
-	}
-	op, ok := operations[name]
-	if !ok {
-		known := slices.Sorted(maps.Keys(operations))
-		if near := nearest(name, known); len(near) > 0 {
-			return nil, fmt.Errorf("there is no operation %s; did you mean %s?", name, strings.Join(near, " or "))
-		}
-		return nil, fmt.Errorf("there is no operation %s; there are %s", name, strings.Join(known, ", "))
-	}
-	if len(args) != len(op.args) {
-		return nil, fmt.Errorf("%s: expected %d arguments, but got %d", name, len(op.args), len(args))
-	}
-	vals := make([]any, len(args))
-	for i, kind := range op.args {
-		var err error
-		if vals[i], err = argument(kind, args[i]); err != nil {
-			return nil, fmt.Errorf("%s: argument %d: %w", name, i+1, err)
-		}
-	}
-	return op.apply(vals)
-}
-
-// argument evaluates one argument of the kind that the operation takes.
-func argument(kind rune, text string) (any, error) {
-	text = strings.TrimSpace(text)
-	if _, _, ok := call(text); !ok {
-		return parsers[kind](text)
-	}
-	v, err := evaluate(text)
+// evalLine is the value of a text in one line, or what is wrong with it.
+func evalLine(text string) string {
+	v, err := calc.Eval(text)
 	if err != nil {
-		return nil, err
+		return "error: " + strings.ReplaceAll(refusal(err), "\n", " ")
 	}
-	l, isLayout := v.(algebra.Layout)
-	_, isShape := v.(algebra.Shape)
-	n, isInt := v.(int64)
-	switch {
-	case kind == 'l' && isLayout, kind == 's' && isShape:
-		return v, nil
-	case kind == 't' && isLayout:
-		return algebra.TileBy(l), nil
-	case kind == 'i' && isInt:
-		return n, nil
+	if _, ok := v.(calc.Picture); ok {
+		return "error: a picture has several lines, and each expression gives one here"
 	}
-	return nil, fmt.Errorf("%s is not what the operation takes: expected %s", text,
-		map[rune]string{'l': "a layout", 's': "a shape", 't': "a tiler", 'i': "an integer"}[kind])
-}
-
-// call splits NAME(ARG, ARG) at the commas outside of parentheses and swizzles' brackets.
-func call(text string) (name string, args []string, ok bool) {
-	open := strings.IndexByte(text, '(')
-	if open <= 0 || !strings.HasSuffix(text, ")") || strings.Trim(text[:open], "abcdefghijklmnopqrstuvwxyz_0123456789") != "" {
-		return "", nil, false
-	}
-	depth, from := 0, open+1
-	for i, c := range text {
-		switch c {
-		case '(', '<':
-			depth++
-		case ')', '>':
-			depth--
-		}
-		switch {
-		case depth == 0 && i > open && i < len(text)-1: // the first parenthesis closes before the end: no call
-			return "", nil, false
-		case depth == 1 && c == ',', depth == 0 && i == len(text)-1:
-			args = append(args, text[from:i])
-			from = i + 1
-		}
-	}
-	return text[:open], args, depth == 0
+	return v.String()
 }

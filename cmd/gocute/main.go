@@ -4,6 +4,7 @@
 //	gocute gen ./kernels -o out                    CUDA C++ and a Go launcher for each
 //	gocute build ./kernels -o out                  the same, compiled
 //	gocute run gemm_f16 ./kernels -set M=512       runs one and compares with its reference
+//	gocute check gemm_f16 ./kernels                checks and costs in the emulator; --mutate for its mutants
 //	gocute eval 'right_inverse((4,8):(8,1))'       layout algebra
 //
 // The exit status is 0, 1 for any failure, and 2 for wrong usage.
@@ -40,7 +41,10 @@ type cli struct {
 	Gen     genCmd     `cmd:"" help:"Generate CUDA C++ and a Go launcher for each kernel."`
 	Build   buildCmd   `cmd:"" help:"Generate and compile kernels."`
 	Run     runCmd     `cmd:"" help:"Run a kernel on the GPU or in the emulator and compare it with its reference."`
+	Check   checkCmd   `cmd:"" help:"Check a kernel in the emulator, exactly where it is linear, and print what it costs."`
 	Eval    evalCmd    `cmd:"" help:"Evaluate an expression of layout algebra."`
+	Find    findCmd    `cmd:"" help:"Find a swizzle, a padding, or thread and value layouts for a goal."`
+	Show    showCmd    `cmd:"" help:"Draw layouts, TV layouts, atoms, tiled copies and shared memory as SVG."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
@@ -96,6 +100,9 @@ func (s *session) report(err error) int {
 	}
 	if !errors.Is(err, errSilent) {
 		fmt.Fprintln(s.stderr, s.shorten(err.Error()))
+	}
+	if e := (exitError{}); errors.As(err, &e) {
+		return e.ExitCode()
 	}
 	return 1
 }

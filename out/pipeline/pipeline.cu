@@ -110,16 +110,14 @@ pipeline(int K, const half_t* __restrict__ A, const half_t* __restrict__ B, floa
             tCrC + 8*i + ((4*(i%2)) ^ (4*j)));
       }
     }
-    if (t + 2 < ((K + 15) >> 4)) {
-      SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-          A + (16*t + tAgA) + 32,
-          sA_u32 + 2048*((t + 2)%3) + 2*tAsA + 2*tAsAx,
-          16*t + tAcA_1 + 32 < K ? 16 : 0);
-      SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-          B + (16*t + tAgA) + 32,
-          sB_u32 + 2048*((t + 2)%3) + 2*tAsA + 2*tAsAx,
-          16*t + tAcA_1 + 32 < K ? 16 : 0);
-    }
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        A + (16*t + tAgA) + 32,
+        sA_u32 + 2048*((t + 2)%3) + 2*tAsA + 2*tAsAx,
+        16*t + tAcA_1 + 32 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (16*t + tAgA) + 32,
+        sB_u32 + 2048*((t + 2)%3) + 2*tAsA + 2*tAsAx,
+        16*t + tAcA_1 + 32 < K ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll

@@ -13,9 +13,10 @@ import (
 
 // sizes are those at which nothing may be found in a kernel of the library, by its name.
 var sizes = map[string][]dims{
-	"gemm_f16":  {{"M": 130, "N": 70, "K": 72}, {"M": 1, "N": 1, "K": 8}},
-	"gemm_bf16": {{"M": 70, "N": 136, "K": 200}},
-	"pipeline":  {{"K": 8}, {"K": 136}},
+	"gemm_f16":     {{"M": 130, "N": 70, "K": 72}, {"M": 1, "N": 1, "K": 8}},
+	"gemm_f16_out": {{"M": 72, "N": 130, "K": 136}},
+	"gemm_bf16":    {{"M": 70, "N": 136, "K": 200}},
+	"multi_stage":  {{"K": 8}, {"K": 136}},
 }
 
 // sizesOf are a kernel's sizes; nil stands for the defaults.

@@ -16,7 +16,9 @@ import (
 // site is one mutant.
 type site struct{ pos, from, to, where string }
 
-func (s site) String() string { return fmt.Sprintf("%s\t%s -> %s\tin %s", s.pos, s.from, s.to, s.where) }
+func (s site) String() string {
+	return fmt.Sprintf("%s\t%s -> %s\tin %s", s.pos, s.from, s.to, s.where)
+}
 
 // partners are the operators that one is changed to.
 var partners = map[token.Token][]token.Token{
@@ -103,16 +105,24 @@ func (in *instrumenter) enter(c *astutil.Cursor) bool {
 		if f, ok := n.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "hint" || f.Sel.Name == "fail" || f.Sel.Name == "in" || f.Sel.Name == "Sprintf") {
 			return false
 		}
-	case *ast.UnaryExpr: // the type of a constant's sign is that of the whole
-		return in.pkg.TypesInfo.Types[n].Value == nil
+	case *ast.UnaryExpr, *ast.BinaryExpr: // the type of a part of a constant is that of the whole
+		return in.pkg.TypesInfo.Types[n.(ast.Expr)].Value == nil
 	case *ast.ArrayType, *ast.GenDecl, *ast.CompositeLit:
 		return false
 	}
 	return true
 }
 
+// place is where a mutant is shown: an operator's own place, because its operands may be new.
+func place(n ast.Node) token.Pos {
+	if b, ok := n.(*ast.BinaryExpr); ok {
+		return b.OpPos
+	}
+	return n.Pos()
+}
+
 func (in *instrumenter) add(n ast.Node, from, to string) ast.Expr {
-	p := in.pkg.Fset.Position(n.Pos())
+	p := in.pkg.Fset.Position(place(n))
 	name := p.Filename[strings.LastIndexByte(p.Filename, '/')+1:]
 	in.sites = append(in.sites, site{fmt.Sprintf("%s:%d:%d", name, p.Line, p.Column), from, to, in.fn})
 	return &ast.BasicLit{Kind: token.INT, Value: fmt.Sprint(len(in.sites) - 1)}
@@ -156,7 +166,7 @@ func conversion(t types.Type, n ast.Expr) ast.Expr {
 	return &ast.CallExpr{Fun: ast.NewIdent(name), Args: []ast.Expr{n}}
 }
 
-// binary replaces a operator by a choice: func() T { if mutated(i) { return a - b }; return a + b }().
+// binary replaces an operator by a choice: func() T { if mutated(i) { return a - b }; return a + b }().
 func (in *instrumenter) binary(c *astutil.Cursor, n *ast.BinaryExpr) {
 	tv := in.pkg.TypesInfo.Types[n]
 	if tv.Value != nil || tv.Type == nil {

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -27,16 +28,17 @@ func main() {
 	list := flag.Bool("list", false, "only list the mutants")
 	every := flag.Int("every", 1, "run every n-th mutant only")
 	from := flag.Int("from", 0, "the first mutant to run")
-	tests := flag.String("tests", ".", "the tests to run")
+	match := flag.String("match", "", "a regular expression that a mutant's line of -list must match")
+	tests := flag.String("tests", ".", "the tests to run; with commas, several groups one after the other while they pass")
 	limit := flag.Duration("timeout", 60*time.Second, "after which a mutant counts as noticed")
 	flag.Parse()
-	if err := run(*dir, *list, *from, *every, *tests, *limit); err != nil {
+	if err := run(*dir, *list, *match, *from, *every, *tests, *limit); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, list bool, from, every int, tests string, limit time.Duration) error {
+func run(dir string, list bool, match string, from, every int, tests string, limit time.Duration) error {
 	tmp, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return err
@@ -47,9 +49,19 @@ func run(dir string, list bool, from, every int, tests string, limit time.Durati
 		return err
 	}
 	fmt.Printf("%d mutants\n", len(sites))
+	only, err := regexp.Compile(match)
+	if err != nil {
+		return err
+	}
+	var chosen []int
+	for i, s := range sites {
+		if only.MatchString(s.String()) {
+			chosen = append(chosen, i)
+		}
+	}
 	if list {
-		for i, s := range sites {
-			fmt.Printf("%d\t%s\n", i, s)
+		for _, i := range chosen {
+			fmt.Printf("%d\t%s\n", i, sites[i])
 		}
 		return nil
 	}
@@ -61,7 +73,8 @@ func run(dir string, list bool, from, every int, tests string, limit time.Durati
 		return fmt.Errorf("the tests fail without a mutation:\n%s", out)
 	}
 	ran, alive := 0, 0
-	for i := from; i < len(sites); i += every {
+	for k := from; k < len(chosen); k += every {
+		i := chosen[k]
 		ran++
 		if _, ok := try(binary, dir, i, tests, limit); ok {
 			alive++
@@ -102,7 +115,16 @@ func build(dir, tmp string, files map[string][]byte) (string, error) {
 }
 
 // try runs the tests with one mutant; ok means that they pass.
-func try(binary, dir string, mutant int, tests string, limit time.Duration) (string, bool) {
+func try(binary, dir string, mutant int, tests string, limit time.Duration) (out string, ok bool) {
+	for _, group := range strings.Split(tests, ",") {
+		if out, ok = tryGroup(binary, dir, mutant, group, limit); !ok {
+			break
+		}
+	}
+	return out, ok
+}
+
+func tryGroup(binary, dir string, mutant int, tests string, limit time.Duration) (string, bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-test.run", tests, "-test.failfast", "-test.short")

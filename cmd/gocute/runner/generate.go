@@ -86,23 +86,7 @@ func one(p Package, f Func, req Request) (Kernel, []*cir.Op, error) {
 	}
 	out := Kernel{Package: p.Path, Func: f.Name, Pos: f.Pos, Name: g.Name, Folder: g.Package, Files: g.Files,
 		Threads: g.Kernel.Threads, Arch: g.Kernel.Arch, SharedBytes: g.Kernel.SmemBytes}
-	return out, opsOf(g.Kernel), nil
-}
-
-// opsOf lists the instructions of a kernel.
-func opsOf(k *cir.Kernel) []*cir.Op {
-	var ops []*cir.Op
-	cir.Walk(k.Body, func(s cir.Stmt) {
-		switch s := s.(type) {
-		case cir.MMAStmt:
-			ops = append(ops, s.Op)
-		case cir.LdMatrixStmt:
-			ops = append(ops, s.Op)
-		case cir.CpAsyncStmt:
-			ops = append(ops, s.Op)
-		}
-	})
-	return ops
+	return out, cir.Ops(g.Kernel), nil
 }
 
 // find looks a kernel up by its function's or its own name.

@@ -46,6 +46,7 @@ type Request struct {
 	Seed     int64             // run: of the inputs
 	EmuSeeds []uint64          // run: schedules of the emulator
 	ForcePTX bool              // run
+	Mutate   bool              // check: print the table of mutants
 }
 
 // Response is what came of a request.
@@ -76,7 +77,7 @@ type Kernel struct {
 
 // actions are what a request can ask for.
 var actions = map[string]func(ctx context.Context, req Request, pkgs []Package) Response{
-	"list": list, "gen": generate, "run": run,
+	"list": list, "gen": generate, "run": run, "check": inspect,
 }
 
 // Main serves the request in the file named by the first argument. The synthetic main program calls it, with the

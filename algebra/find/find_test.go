@@ -1,0 +1,110 @@
+package find
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/algebra"
+)
+
+// TestSwizzle: the swizzles that CUTLASS uses for f16 tiles come out, and the result is counted word by word again.
+func TestSwizzle(t *testing.T) {
+	for _, c := range []struct {
+		layout, want string
+		bits         int64
+	}{
+		{"(8,64):(64,1)", "Sw<3,3,3>", 16},
+		{"(64,64):(64,1)", "Sw<3,3,3>", 16},
+		{"(8,32):(32,1)", "Sw<2,3,3>", 16},
+		{"(64,8):(1,64)", "Sw<3,3,3>", 16},
+		{"(8,32):(32,1)", "Sw<3,2,3>", 32},
+		{"(128,128):(128,1)", "Sw<3,3,4>", 16},
+		{"(16,16):(16,1)", "Sw<1,3,3>", 16},
+		{"(8,8):(8,1)", "Sw<0,0,0>", 16},
+	} {
+		l := algebra.MustParse(c.layout)
+		rows, err := Rows(l, c.bits)
+		require.NoError(t, err)
+		r, err := Swizzle(l, c.bits, []Access{rows})
+		require.NoError(t, err, c.layout)
+		require.Equal(t, c.want, r.Swizzle.String(), "%s\n%s", c.layout, r.Reason)
+		require.True(t, Free(r.After))
+		for _, p := range rows.Phases {
+			banks := map[int64]bool{}
+			for _, x := range p {
+				for b := range int64(16) {
+					banks[(r.Layout.AtInt(x)*c.bits/8+b)/4%32] = true
+				}
+			}
+			require.Len(t, banks, 32, "a phase of 128 bytes touches every bank once")
+		}
+	}
+}
+
+// TestPadding: the pad is the least that works.
+func TestPadding(t *testing.T) {
+	l := algebra.MustParse("(64,64):(64,1)")
+	rows, err := Rows(l, 16)
+	require.NoError(t, err)
+	r, err := Padding(l, 16, []Access{rows})
+	require.NoError(t, err)
+	require.EqualValues(t, 8, r.Pad)
+	require.Equal(t, "(64,64):(72,1)", r.Layout.String())
+	_, err = Padding(algebra.MustParse("((8,8),64):((64,512),1)"), 16, []Access{rows})
+	require.Error(t, err)
+}
+
+// TestSwizzleForStores: a swizzle serves the rows of ldmatrix and the stores of a copy together.
+func TestSwizzleForStores(t *testing.T) {
+	l := algebra.MustParse("(64,64):(64,1)")
+	rows, err := Rows(l, 16)
+	require.NoError(t, err)
+	c, err := ThreadValues(Goal{Tile: l.Shape(), Bits: 16, Vector: 128, Threads: 128, Across: 1})
+	require.NoError(t, err)
+	tv, err := onTile(c, l.Shape())
+	require.NoError(t, err)
+	stores, err := Vectors("stores", tv, 16, 8)
+	require.NoError(t, err)
+	r, err := Swizzle(l, 16, []Access{rows, stores})
+	require.NoError(t, err)
+	require.Equal(t, "Sw<3,3,3>", r.Swizzle.String())
+	require.Contains(t, r.Reason, "8-way before")
+	_, err = Swizzle(r.Layout, 16, []Access{rows})
+	require.Error(t, err, "it is swizzled already")
+}
+
+// TestThreadValues: each element of the tile is moved once, in vectors along the contiguous mode.
+func TestThreadValues(t *testing.T) {
+	for _, g := range []Goal{
+		{algebra.S(128, 64), 16, 128, 256, 1}, {algebra.S(128, 32), 16, 128, 128, 1}, {algebra.S(64, 128), 32, 128, 256, 0},
+		{algebra.S(128, 8), 32, 64, 64, 1}, {algebra.S(32, 96), 16, 128, 96, 1}, {algebra.S(16, 16), 8, 128, 16, 0},
+	} {
+		c, err := ThreadValues(g)
+		require.NoError(t, err, "%+v", g)
+		tv, err := onTile(c, g.Tile)
+		require.NoError(t, err)
+		picture, _ := algebra.GridTV(tv, g.Tile)
+		seen := map[int64]int{}
+		n, _ := tv.IntSize()
+		for r := range repeats(c, g.Tile) {
+			for i := range n {
+				seen[r+tv.AtInt(i)]++
+			}
+		}
+		size, _ := g.Tile.IntSize()
+		require.Len(t, seen, int(size), "%+v", g)
+		for at, k := range seen {
+			require.Equal(t, 1, k, "coordinate %d\n%s", at, picture)
+			require.Less(t, at, size)
+		}
+		require.True(t, Free(c.Shared.After), c.Shared.Reason)
+	}
+	for _, g := range []Goal{
+		{algebra.S(128, 60), 16, 128, 256, 1}, {algebra.S(10, 64), 16, 128, 256, 1}, {algebra.S(128, 64), 16, 128, 0, 1},
+		{algebra.S(128, 64), 12, 128, 64, 1}, {algebra.S(128), 16, 128, 64, 1},
+	} {
+		_, err := ThreadValues(g)
+		require.Error(t, err, "%+v", g)
+	}
+}
