@@ -141,6 +141,9 @@ func (k *K) thread(op string, thread Expr, n int64, what string) (sym.Expr, bool
 }
 
 func (c ThrCopy[S, D, E]) partition(op string, k *K, t *ir.Tensor, s ir.Side) *ir.Tensor {
+	if together(op, origin{k, t}) == nil || !k.sliced(op, c.k) {
+		return nil
+	}
 	if c.c == nil || t == nil {
 		k.threadWasSet(op, c.k)
 		return nil
@@ -181,6 +184,9 @@ func FragmentDst[X, S Space, E elem.Any](c ThrCopy[S, Rmem, E], t Tensor[X, E]) 
 }
 
 func (c ThrCopy[S, D, E]) retile(op string, k *K, t *ir.Tensor, s ir.Side) *ir.Tensor {
+	if together(op, origin{k, t}) == nil || !k.sliced(op, c.k) {
+		return nil
+	}
 	if c.c == nil || t == nil {
 		k.threadWasSet(op, c.k)
 		return nil
@@ -222,10 +228,10 @@ func (c ThrCopy[S, D, E]) RetileD(t Tensor[D, E]) Tensor[D, E] {
 // Copy moves src to dst, partitions of this tiled copy (or retiled fragments). What lies outside the extents of a
 // global source reads as zeros; what lies outside those of a global destination is not written.
 func Copy[S, D Space, E elem.Any](c TiledCopy[S, D, E], src Tensor[S, E], dst Tensor[D, E]) {
-	if src.t == nil || dst.t == nil || c.c == nil {
+	k := together("Copy", origin{src.k, src.t}, origin{dst.k, dst.t})
+	if k == nil || !k.made("Copy", "TiledCopy", c.c != nil, c.err) {
 		return
 	}
-	k := src.k
 	if !k.usable("Copy", src.t, dst.t) || !k.knownAll("Copy", &src.t, &dst.t) {
 		return
 	}

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gocute/gocute/elem"
 )
@@ -20,10 +21,16 @@ type RefTensor struct {
 	Data    []float64 // by offset
 }
 
-// At is the element at a coordinate.
+// At is the element at a coordinate, which must lie within the extents.
 func (t RefTensor) At(coord ...int64) float64 {
+	if len(coord) != len(t.Extents) {
+		panic(fmt.Sprintf("the reference reads a tensor of rank %d at %v", len(t.Extents), coord))
+	}
 	at := int64(0)
 	for i, c := range coord {
+		if c < 0 || c >= t.Extents[i] {
+			panic(fmt.Sprintf("the reference reads at %v, outside of a tensor of extents %v", coord, t.Extents))
+		}
 		at += c * t.Strides[i]
 	}
 	return t.Data[at]
@@ -34,7 +41,7 @@ type Expectation struct {
 	Output string
 	// Element binds the arguments of a run and returns the function from a coordinate to the expected value.
 	Element func(r *Ref) func(at []int64) float64
-	// Tolerance is the allowed error relative to the magnitude that Element's terms can have; 0 means exact.
+	// Tolerance is the allowed error relative to the root mean square of the expected values; 0 means exact.
 	Tolerance float64
 }
 
@@ -42,10 +49,18 @@ type Expectation struct {
 // coordinate of the output to the expected value. `gocute run` and package check compare with it.
 // The tolerance is relative to the root mean square of the expected values; 0 demands equality.
 func Expect[E elem.Any](out Tensor[Gmem, E], tolerance float64, element func(r *Ref) func(at []int64) float64) {
-	if out.t == nil {
+	k := together("Expect", origin{out.k, out.t})
+	if k == nil || !k.function("Expect", element == nil) {
 		return
 	}
-	k := out.k
+	if tolerance < 0 || math.IsNaN(tolerance) {
+		k.errorf("Expect", "expects a tolerance of 0 or more, but got %v", tolerance)
+		return
+	}
+	if out.t.Name != out.t.Storage.Name {
+		k.errorf("Expect", "expects the whole tensor %s, but got the view %s", out.t.Storage.Name, out.t.Name)
+		return
+	}
 	if !out.t.Storage.Param.Write {
 		k.errorf("Expect", "expects an output, but %s was declared with In", out.t.Name)
 		return

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gocute/gocute/algebra/sym"
@@ -49,6 +50,9 @@ func toExpr(x any) (sym.Expr, error) {
 // expr converts an operand or reports it.
 func (k *K) expr(op string, x any) (sym.Expr, bool) {
 	e, err := toExpr(x)
+	if y, ok := x.(Expr); ok && err == nil && y.k != nil && y.k != k {
+		err = fmt.Errorf("expects a value of this kernel, but got %s of kernel %s", e, y.k.kernel.ir.Name)
+	}
 	if err != nil {
 		k.errorf(op, "%v", err)
 		return e, false
@@ -145,8 +149,14 @@ func (e Expr) Eq(x any) Cond { return e.compare(cir.EQ, x) }
 // Ne is e != x.
 func (e Expr) Ne(x any) Cond { return e.compare(cir.NE, x) }
 
+// errCond is the mistake of a condition that was never set.
+var errCond = errors.New("expects a condition, but got one that was never set")
+
 func (c Cond) join(d Cond, f func(a, b cir.Cond) cir.Cond) Cond {
 	err := c.err
+	if c.c == nil || d.c == nil {
+		err = errCond
+	}
 	if err == nil {
 		err = d.err
 	}
@@ -164,4 +174,10 @@ func (c Cond) Or(d Cond) Cond {
 }
 
 // Not holds if c does not.
-func (c Cond) Not() Cond { c.c = cir.Not{X: c.c}; return c }
+func (c Cond) Not() Cond {
+	if c.c == nil && c.err == nil {
+		c.err = errCond
+	}
+	c.c = cir.Not{X: c.c}
+	return c
+}

@@ -12,7 +12,7 @@ import (
 // elements along rows of x elements are aligned there. Where it is known already there is no branch.
 func (k *K) IfMultiple(x Expr, n int, then, otherwise func()) {
 	e, ok := k.expr("IfMultiple", x)
-	if !ok {
+	if !ok || !k.function("IfMultiple", then == nil || otherwise == nil) {
 		return
 	}
 	v := e.View()

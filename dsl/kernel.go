@@ -49,6 +49,7 @@ type K struct {
 	names   map[string]bool
 	symbols map[string]*scope      // of loop variables and Vars
 	helpers map[string]bool        // functions whose lines are skipped in errors
+	closed  bool                   // Define has returned
 	facts   map[string]*sym.Symbol // what the branch being recorded knows of Dims, by name
 }
 
@@ -70,14 +71,17 @@ func Define(name string, body func(k *K)) *Kernel {
 	k.kernel = &Kernel{ir: &ir.Kernel{Name: name}}
 	k.kernel.pos = k.position()
 	k.body = &k.kernel.ir.Body
-	if !identifier.MatchString(name) || reserved[name] {
-		k.fail(k.kernel.pos, "Define", "expects a name that is an identifier in C and Go, but got %q", name)
+	if why := kernelName(name); why != "" {
+		k.fail(k.kernel.pos, "Define", "expects a name that is an identifier in C and Go, but got %q: %s", name, why)
 	}
 	for n := range reserved {
 		k.names[n] = true
 	}
-	k.run(body)
+	if k.function("Define", body == nil) {
+		k.run(body)
+	}
 	k.finish()
+	k.closed = true
 	return k.kernel
 }
 
@@ -85,6 +89,10 @@ func Define(name string, body func(k *K)) *Kernel {
 func (k *K) run(body func(*K)) {
 	defer func() {
 		if r := recover(); r != nil {
+			if n, ok := r.(never); ok {
+				k.fail(userLine(k.helpers), n.op, "%s", n)
+				return
+			}
 			pos, ours := k.panicPosition()
 			if ours {
 				k.kernel.errs = append(k.kernel.errs, fmt.Errorf("internal error: %s: %v\n%s", k.kernel.ir.Name, r, stack()))
@@ -136,7 +144,13 @@ func (k *K) Threads(n int) {
 }
 
 // MinBlocks states how many blocks an SM should hold at once: it bounds the registers that nvcc may use.
-func (k *K) MinBlocks(n int) { k.kernel.ir.MinBlocks = n }
+func (k *K) MinBlocks(n int) {
+	if n < 1 || n > 32 {
+		k.errorf("MinBlocks", "expects 1 to 32 blocks, but got %d", n)
+		return
+	}
+	k.kernel.ir.MinBlocks = n
+}
 
 // Grid sets the number of blocks in one to three directions and makes k.BlockX, k.BlockY and k.BlockZ.
 // Extents are integers or expressions of Dims.
@@ -271,7 +285,11 @@ func (k *K) fail(pos cir.Pos, op, format string, args ...any) {
 }
 
 // add records an operation.
-func (k *K) add(op ir.Op) { *k.body = append(*k.body, op) }
+func (k *K) add(op ir.Op) {
+	if k.recording("K") {
+		*k.body = append(*k.body, op)
+	}
+}
 
 // fresh makes a name that nothing in the kernel has yet.
 func (k *K) fresh(name string) string {
@@ -282,16 +300,3 @@ func (k *K) fresh(name string) string {
 	k.names[out] = true
 	return out
 }
-
-// reserved are the names that the emitted code uses itself.
-var reserved = func() map[string]bool {
-	out := map[string]bool{}
-	for _, n := range strings.Fields(`tid bx by bz smem smem_u32 threadIdx blockIdx blockDim gridDim main
-		int long short char float double unsigned signed void bool const auto if else for while do switch case default
-		return break continue goto struct union enum class template typename namespace using static extern inline
-		volatile register sizeof true false nullptr new delete this operator public private protected friend virtual
-		half min max abs asm uint32_t int32_t int64_t uint64_t uint16_t uint8_t uint4 uint2 float4 float2`) {
-		out[n] = true
-	}
-	return out
-}()

@@ -25,6 +25,9 @@ func (k *K) Unroll(n int, body func(i Expr)) {
 }
 
 func (k *K) loop(op, name string, lo, hi sym.Expr, unroll bool, body func(i Expr)) {
+	if !k.function(op, body == nil) {
+		return
+	}
 	pos := k.position()
 	first, _ := lo.Range()
 	_, last := hi.Range()
@@ -59,8 +62,14 @@ func (k *K) inBody(name string, pos cir.Pos, unroll bool, ops *[]ir.Op, f func()
 // If records a branch of the kernel; otherwise may be nil.
 func (k *K) If(c Cond, then func(), otherwise func()) {
 	pos := k.position()
+	if c.err == nil && c.c == nil {
+		c.err = errCond
+	}
 	if c.err != nil {
 		k.errorf("If", "%v", c.err)
+		return
+	}
+	if !k.function("If", then == nil) || !k.ownValues("If", cir.Select{Cond: c.c}) {
 		return
 	}
 	if !k.inScope("If", c.use...) {

@@ -102,6 +102,9 @@ func (m TiledMMA[D, A, B, C]) Slice(thread Expr) ThrMMA[D, A, B, C] {
 }
 
 func (m ThrMMA[D, A, B, C]) partition(op string, k *K, t *ir.Tensor, o ir.Operand) *ir.Tensor {
+	if together(op, origin{k, t}) == nil || !k.sliced(op, m.k) {
+		return nil
+	}
 	if m.m == nil || t == nil {
 		k.threadWasSet(op, m.k)
 		return nil
@@ -159,7 +162,7 @@ func FragmentB[S Space, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, B
 // FragmentC declares accumulators for the thread's part of an output tensor over (M,N): (MMA,MMA_M,MMA_N).
 // The output's elements may be of another type than the accumulators.
 func FragmentC[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, O]) Tensor[Rmem, C] {
-	if t.t == nil {
+	if together("FragmentC", origin{t.k, t.t}) == nil {
 		return Tensor[Rmem, C]{k: t.k}
 	}
 	acc := *t.t
@@ -169,7 +172,7 @@ func FragmentC[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S
 
 // PartitionOut is the thread's view of an output tensor over (M,N) whose elements are not the accumulators' type.
 func PartitionOut[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, O]) Tensor[S, O] {
-	if t.t == nil {
+	if together("PartitionOut", origin{t.k, t.t}) == nil {
 		return t
 	}
 	acc := *t.t
@@ -184,10 +187,10 @@ func PartitionOut[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tenso
 // Gemm is c += a*b over fragments (MMA,MMA_M,MMA_K), (MMA,MMA_N,MMA_K), (MMA,MMA_M,MMA_N); the K mode may have
 // been selected away.
 func Gemm[D, A, B, C elem.Any](m TiledMMA[D, A, B, C], a Tensor[Rmem, A], b Tensor[Rmem, B], c Tensor[Rmem, C]) {
-	if m.m == nil || a.t == nil || b.t == nil || c.t == nil {
+	k := together("Gemm", origin{a.k, a.t}, origin{b.k, b.t}, origin{c.k, c.t})
+	if k == nil || !k.made("Gemm", "TiledMMA", m.m != nil, m.err) {
 		return
 	}
-	k := a.k
 	if !k.usable("Gemm", a.t, b.t, c.t) {
 		return
 	}

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -150,6 +151,9 @@ func wordOf(kind elem.Kind) (elem.Kind, bool) {
 
 func size(l algebra.Layout) int64 { n, _ := l.IntSize(); return n }
 
+// maxRegisterBits bounds one fragment to what could never stay in registers but is still worth an error of nvcc's.
+const maxRegisterBits = 1024 * 32
+
 // registers declares a register array and the tensor over it.
 func (k *K) registers(name, base string, kind elem.Kind, l algebra.Layout, values *ir.Provenance) (*ir.Tensor, error) {
 	n, err := l.Cosize()
@@ -157,6 +161,9 @@ func (k *K) registers(name, base string, kind elem.Kind, l algebra.Layout, value
 		return nil, err
 	}
 	count, _ := n.IsConst()
+	if most := int64(maxRegisterBits / kind.Bits()); count > most {
+		return nil, fmt.Errorf("a thread has 255 registers of 32 bits, but this fragment would have %d elements of type %s", count, kind)
+	}
 	st := &ir.Storage{Name: k.fresh(name), Space: ir.Register, Elem: kind, Count: count}
 	if w, ok := wordOf(kind); ok { // whole registers, which Recast shows
 		st.Elem, st.Count = w, (count*int64(kind.Bits())+int64(w.Bits())-1)/int64(w.Bits())

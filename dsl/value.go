@@ -111,7 +111,7 @@ func (v Val[E]) Ne(w Val[E]) Cond { return v.cmp(cir.NE, w) }
 
 // Select is yes where c holds, else no; only the chosen one is evaluated.
 func Select[E elem.Any](c Cond, yes, no Val[E]) Val[E] {
-	if c.err != nil || yes.v == nil || no.v == nil {
+	if c.err != nil || c.c == nil || yes.v == nil || no.v == nil {
 		return Val[E]{k: yes.k}
 	}
 	return Val[E]{k: yes.k, v: cir.Select{Cond: c.c, X: yes.v, Y: no.v}}
@@ -120,11 +120,19 @@ func Select[E elem.Any](c Cond, yes, no Val[E]) Val[E] {
 // Store writes f(acc, old) to every element of out within its true extents, converted to out's type; old is
 // out's own element, read only where f uses it.
 func Store[E, O elem.Any](acc Tensor[Rmem, E], out Tensor[Gmem, O], f func(acc, old Val[E]) Val[E]) {
+	if f == nil {
+		mapInto[Rmem, Gmem, E, O]("Store", out, nil, acc)
+		return
+	}
 	mapInto("Store", out, func(old Val[O], src Val[E]) Val[O] { return To[O](f(src, To[E](old))) }, acc)
 }
 
 // Map sets every element of dst to f of src's element at the same coordinate, converted to dst's type.
 func Map[S, D Space, E, O elem.Any](src Tensor[S, E], dst Tensor[D, O], f func(Val[E]) Val[O]) {
+	if f == nil {
+		mapInto[S, D, E, O]("Map", dst, nil, src)
+		return
+	}
 	mapInto("Map", dst, func(_ Val[O], v Val[E]) Val[O] { return f(v) }, src)
 }
 
@@ -137,7 +145,7 @@ func Combine[S, D Space, E, O elem.Any](dst Tensor[D, O], src Tensor[S, E], f fu
 // Convert declares a fragment of type O with the values of src, rounded.
 func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
 	out := Tensor[Rmem, O]{k: src.k}
-	if src.t == nil {
+	if together("Convert", origin{src.k, src.t}) == nil {
 		return out
 	}
 	kind := elem.KindOf[O]()
@@ -155,10 +163,10 @@ func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
 }
 
 func mapInto[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(old Val[O], v Val[E]) Val[O], src Tensor[S, E]) {
-	if src.t == nil || dst.t == nil {
+	k := together(op, origin{dst.k, dst.t}, origin{src.k, src.t})
+	if k == nil || !k.function(op, f == nil) {
 		return
 	}
-	k := dst.k
 	if !k.usable(op, src.t, dst.t) || !k.knownAll(op, &src.t, &dst.t) {
 		return
 	}
@@ -181,6 +189,9 @@ func mapInto[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(old 
 		if len(k.kernel.errs) == 0 {
 			k.errorf(op, "the function returned a value that was never set")
 		}
+		return
+	}
+	if !k.ownValues(op, value, probe.Ref.Reg, old.Ref.Reg) {
 		return
 	}
 	if p := dst.t.Storage.Param; p != nil && !p.Read && reads(value, old.Ref.Reg) {

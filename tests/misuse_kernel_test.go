@@ -141,9 +141,9 @@ var _ = misuse("expectations", func(k *K) {
 	A := In[elem.F32](k, "A", Shape(32))
 	B := Out[elem.F32](k, "B", Shape(32))
 	k.Threads(32)
-	Expect(A, 0, nil) // ERROR "Expect: expects an output, but A was declared with In"
-	Expect(B, 0, nil)
-	Expect(B, 0, nil) // ERROR "Expect: expects one reference for each output, but B has one already"
+	Expect(A, 0, none) // ERROR "Expect: expects an output, but A was declared with In"
+	Expect(B, 0, none)
+	Expect(B, 0, none) // ERROR "Expect: expects one reference for each output, but B has one already"
 })
 
 var _ = misuse("recasts", func(k *K) {
@@ -178,4 +178,69 @@ var _ = misuse("poison", func(k *K) {
 	Copy(load, tA.At(All, All, 0), FragmentLike(tA.At(All, All, 0)))
 	Copy(store, FragmentLike(tA), tB)
 	k.Loop(0, A.Size(1), func(i Expr) { Clear(FragmentLike(A.At(i, All))) })
+})
+
+// none is a reference that nobody calls.
+func none(*Ref) func(at []int64) float64 { return nil }
+
+var _ = misuse("never_set", func(k *K) {
+	A := In[elem.F32](k, "A", Shape(4, 32).Strides(32, 1))
+	B := Out[elem.F32](k, "B", Shape(4, 32).Strides(32, 1))
+	k.Threads(32)
+	load, save := rowCopy()
+	tA, tB := load.Slice(k.Thread).PartitionS(A), save.Slice(k.Thread).PartitionD(B)
+	frag := FragmentLike(tB)
+	var noTensor Tensor[Rmem, elem.F32]
+	var noCopy TiledCopy[Gmem, Rmem, elem.F32]
+	var noCond Cond
+	Copy(load, tA, noTensor)                           // ERROR "Copy: expects a tensor, but got one that was never set"
+	Copy(noCopy, tA, frag)                             // ERROR "Copy: expects a TiledCopy, but got one that was never set"
+	k.If(noCond, func() {}, nil)                       // ERROR "If: expects a condition, but got one that was never set"
+	k.If(noCond.And(k.Thread.Lt(3)), func() {}, nil)   // ERROR "If: expects a condition, but got one that was never set"
+	k.If(k.Thread.Lt(3), nil, nil)                     // ERROR "If: expects a function, but got nil"
+	k.Loop(0, 3, nil)                                  // ERROR "Loop: expects a function, but got nil"
+	Map[Rmem, Gmem, elem.F32, elem.F32](frag, tB, nil) // ERROR "Map: expects a function, but got nil"
+	Expect(B, 1, nil)                                  // ERROR "Expect: expects a function, but got nil"
+	Expect(B, -1, none)                                // ERROR "Expect: expects a tolerance of 0 or more, but got -1"
+	Expect(tB, 0, none)                                // ERROR "Expect: expects the whole tensor B, but got the view tBB"
+	k.MinBlocks(0)                                     // ERROR "MinBlocks: expects 1 to 32 blocks, but got 0"
+	k.Require(noCond, "nothing")                       // ERROR "Require: expects a condition, but got one that was never set"
+	FragmentLike(noTensor)                             // ERROR "FragmentLike: expects a tensor, but got one that was never set"
+})
+
+var _ = misuse("another_kernels", func(k *K) {
+	var theirs Tensor[Rmem, elem.F32]
+	var dim Expr
+	Define("other", func(o *K) {
+		X := In[elem.F32](o, "X", Shape(4, 32).Strides(32, 1))
+		o.Threads(32)
+		load, _ := rowCopy()
+		theirs = FragmentLike(load.Slice(o.Thread).PartitionS(X))
+		dim = o.Dim("D")
+	})
+	A := In[elem.F32](k, "A", Shape(4, 32).Strides(32, 1))
+	k.Threads(32)
+	load, _ := rowCopy()
+	Copy(load, load.Slice(k.Thread).PartitionS(A), theirs) // ERROR "Copy: expects tensors of one kernel, but got one of kernel other"
+	k.Loop(0, dim, func(Expr) {})                          // ERROR "Loop: expects a value of this kernel, but got D of kernel other"
+})
+
+var _ = misuse("another_functions_value", func(k *K) {
+	A := In[elem.F32](k, "A", Shape(4, 32).Strides(32, 1))
+	B := Out[elem.F32](k, "B", Shape(4, 32).Strides(32, 1))
+	k.Threads(32)
+	load, save := rowCopy()
+	tA, tB := load.Slice(k.Thread).PartitionS(A), save.Slice(k.Thread).PartitionD(B)
+	frag := FragmentLike(tB)
+	Copy(load, tA, frag)
+	var kept Val[elem.F32]
+	Map(frag, tB, func(v Val[elem.F32]) Val[elem.F32] { kept = v; return v })
+	Map(frag, tB, func(v Val[elem.F32]) Val[elem.F32] { return kept }) // ERROR "Map: expects a value that the function computes from its arguments, but it uses an element of another function's"
+	k.If(kept.Lt(Lit[elem.F32](0)), func() {}, nil)                    // ERROR "If: expects a value that the function computes from its arguments"
+})
+
+var _ = misuse("huge_fragment", func(k *K) {
+	A := In[elem.F32](k, "A", Shape(1<<20))
+	k.Threads(1)
+	FragmentLike(A) // ERROR "FragmentLike: A: a thread has 255 registers of 32 bits, but this fragment would have 1048576 elements of type f32"
 })

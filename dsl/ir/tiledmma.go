@@ -206,19 +206,7 @@ func (m *TiledMMA) threadCoords() (algebra.Layout, error) {
 
 // threadCoord is the coordinate of a thread in one mode of ThrVMNK.
 func (m *TiledMMA) threadCoord(thread sym.Expr, mode int) sym.Expr {
-	l := m.ThrVMNK.Mode(mode)
-	var out sym.Expr
-	scale := int64(1)
-	steps := l.Stride().Leaves()
-	for i, n := range l.Shape().Leaves() {
-		ext, _ := n.IsConst()
-		step, _ := steps[i].Coef.IsConst()
-		if ext > 1 && step > 0 {
-			out = out.Add(thread.FloorDiv(sym.Int(step)).Mod(sym.Int(ext)).Mul(sym.Int(scale)))
-		}
-		scale *= ext
-	}
-	return out
+	return coordIn(m.ThrVMNK.Mode(mode), thread)
 }
 
 // Slice selects a thread from a layout that Divided made: (FrgV,RestI,RestJ,…), and the thread's offset.

@@ -1,0 +1,70 @@
+package dsl
+
+import (
+	"go/token"
+	"strings"
+)
+
+// reserved are the names that mean something in the emitted code: C++'s keywords and alternative tokens, CUDA's
+// variables and types, macros, and the functions that the code calls.
+var reserved = words(`
+	alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl
+	concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete
+	do double dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable
+	namespace new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast
+	requires return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
+	true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+
+	tid bx by bz smem smem_u32 gocute half half_t bfloat16_t threadIdx blockIdx blockDim gridDim warpSize main std cuda
+	dim3 uint uchar ushort ulong int2 int3 int4 uint2 uint3 uint4 float2 float3 float4 double2 longlong2 ulonglong2 char4
+	size_t ptrdiff_t intptr_t uintptr_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t float_t double_t
+
+	NULL EOF NAN INFINITY HUGE_VAL HUGE_VALF M_E M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_SQRT2 M_LN2 M_LN10 assert errno I
+	INT_MAX INT_MIN UINT_MAX LONG_MAX FLT_MAX FLT_MIN DBL_MAX DBL_MIN RAND_MAX CHAR_BIT stdin stdout stderr linux unix
+
+	min max abs fabs fabsf fma fmaf fmin fminf fmax fmaxf exp expf tanh tanhf sqrt sqrtf floor_div floor_mod
+	floor_div64 floor_mod64 round_tf32 make_uint2 make_uint4 make_float2 make_float4 mbarrier_init mbarrier_arrive
+	mbarrier_arrive_warp mbarrier_wait cp_async_arrive cp_async_fence cp_async_wait
+	load_b8 load_b16 load_b32 load_b64 load_b128 store_b8 store_b16 store_b32 store_b64 store_b128 clear_b8 clear_b16
+	clear_b32 clear_b64 clear_b128`)
+
+// libraryNames are functions of the C library and of CUDA's headers, which a kernel, an extern "C" function, cannot be
+// named like.
+var libraryNames = words(`
+	abort abs acos acosf acosh acoshf alloca asin asinf asinh atan atan2 atan2f atanf atanh atexit atof atoi atol bcmp
+	bsearch bzero calloc cbrt cbrtf ceil ceilf clock clock64 close copysign cos cosf cosh coshf cospi div erf erfc erfcx
+	erfinv exit exp10 exp2 exp2f expm1 fclose fdim fflush floor floorf fmod fmodf fopen fprintf fputs fread free frexp
+	fwrite gamma getchar getenv gets hypot hypotf index isalpha isdigit isfinite isinf isnan isspace j0 j0f j1 j1f jn
+	jnf kill labs ldexp ldiv lgamma link llabs llrint llround log log10 log10f log1p log2 log2f logb logf longjmp lrint
+	lround malloc memchr memcmp memcpy memmove memset modf nan nanf nearbyint nextafter norm norm3d norm4d normcdf open
+	pipe pow powf printf prof putchar puts qsort raise rand random read realloc recv remainder remove remquo rename rint
+	rintf rnorm3d rnorm4d round roundf rsqrt rsqrtf scalbln scalbn scanf select send setjmp signal signbit sin sinf
+	sincos sincosf sinh sinhf sinpi sleep socket sprintf srand sscanf stat strcat strchr strcmp strcpy strlen strncpy
+	strstr strtod strtok strtol system tan tanf tgamma time times trap trunc truncf umax umin umul umulhi unlink vprintf
+	wait write y0 y0f y1 y1f yn ynf`)
+
+// devices are file names that Windows keeps for itself, whatever their case; Go refuses them in import paths.
+var devices = words(`con prn aux nul com1 com2 com3 com4 com5 com6 com7 com8 com9 lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9`)
+
+func words(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range strings.Fields(text) {
+		out[n] = true
+	}
+	return out
+}
+
+// kernelName says why a kernel cannot have a name, or nothing.
+func kernelName(name string) string {
+	switch {
+	case !identifier.MatchString(name):
+		return "it starts with a letter and has letters, digits and underscores only"
+	case reserved[name] || token.IsKeyword(name):
+		return "it is a name of the language or of the emitted code"
+	case libraryNames[name]:
+		return "it is a function of the C library or of CUDA"
+	case devices[strings.ToLower(name)]:
+		return "a folder cannot have this name on Windows, and Go refuses it everywhere"
+	}
+	return ""
+}
