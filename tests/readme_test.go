@@ -35,3 +35,20 @@ func TestReadme(t *testing.T) {
 		require.NoError(t, err, "a link of the README")
 	}
 }
+
+// TestOwnKernelPage compares the kernel and the test of docs/own-kernel.md with the example they are from.
+func TestOwnKernelPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/own-kernel.md")
+	require.NoError(t, err)
+	source := ""
+	for _, f := range []string{"saxpy.go", "saxpy_test.go"} {
+		b, err := os.ReadFile("../examples/saxpy/" + f)
+		require.NoError(t, err)
+		source += string(b)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, blocks, 4)
+	for _, b := range blocks[:3] { // the last one is a program of the reader's
+		require.Contains(t, source, strings.TrimSpace(b[1]))
+	}
+}
