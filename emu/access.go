@@ -27,7 +27,15 @@ func (c *compiler) address(a cir.Addr, depth int) address {
 	} else {
 		c.fail("memory %s is neither an argument nor a shared array of the kernel", a.Mem.Name)
 	}
-	return address{mem: mem, index: c.spread(c.expr(a.Index, depth), depth)}
+	index := c.spread(c.expr(a.Index, depth), depth)
+	if wide := c.addressGuard(a, depth); wide != nil {
+		inner := index
+		index = func(w *warp) *[32]int64 {
+			wide(w)
+			return inner(w)
+		}
+	}
+	return address{mem: mem, index: index}
 }
 
 // vectorBits refuses what no single access can move.
@@ -101,7 +109,9 @@ func (c *compiler) load(s cir.Load) func(*warp) {
 	if n*a.bits != s.Dst.Bits() {
 		c.fail("%d bits of %s are not whole elements of %s", s.Dst.Bits(), dst.reg.name, a.name)
 	}
+	c.regroups(a.bits != dst.reg.bits, "a load")
 	size := c.vectorBits(a, n)
+	site := c.loadSite(a, size)
 	return func(w *warp) {
 		m := pred.of(w, w.mask)
 		d := dst.at(w)
@@ -112,7 +122,7 @@ func (c *compiler) load(s cir.Load) func(*warp) {
 		if m != 0 {
 			index := src.index(w)
 			ok = w.within(m, a, index, int64(n), size)
-			w.countLoad(a, ok, index, size)
+			w.count(site, ok, index)
 			w.fetch(src.mem, ok, index, n, d, &dst)
 		}
 		for e := d; e < d+dst.n; e++ {
@@ -149,8 +159,9 @@ func (c *compiler) store(s cir.Store) func(*warp) {
 	if n*a.bits != s.Src.Bits() {
 		c.fail("%d bits of %s are not whole elements of %s", s.Src.Bits(), src.reg.name, a.name)
 	}
+	c.regroups(a.bits != src.reg.bits, "a store")
 	size := c.vectorBits(a, n)
-	same := a.bits == src.reg.bits
+	same, site := a.bits == src.reg.bits, c.storeSite(a, size)
 	return func(w *warp) {
 		m := pred.of(w, w.mask)
 		d := src.at(w)
@@ -160,7 +171,7 @@ func (c *compiler) store(s cir.Store) func(*warp) {
 		w.needed(&src, d, m)
 		index := dst.index(w)
 		m = w.within(m, a, index, int64(n), size)
-		w.countStore(a, m, index, size)
+		w.count(site, m, index)
 		w.b.sh.count++
 		for ; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m)
@@ -206,6 +217,7 @@ func (c *compiler) storeValue(s cir.StoreValue) func(*warp) {
 	}
 	pred, value := c.cond(s.Pred, 0), c.bitsOf(s.Value, 1)
 	size := c.vectorBits(a, 1)
+	site := c.storeSite(a, size)
 	return func(w *warp) {
 		m := pred.of(w, w.mask)
 		if m == 0 {
@@ -213,7 +225,7 @@ func (c *compiler) storeValue(s cir.StoreValue) func(*warp) {
 		}
 		index, v := dst.index(w), value(w, m)
 		m = w.within(m, a, index, 1, size)
-		w.countStore(a, m, index, size)
+		w.count(site, m, index)
 		w.b.sh.count++
 		for ; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m)

@@ -26,6 +26,11 @@ type Bits uint64
 type Buffer struct {
 	Kind  elem.Kind
 	Cells []uint64
+
+	// Undefined says that the contents count as not initialised even where the kernel may read them.
+	Undefined bool
+
+	sparse *pages // in place of Cells
 }
 
 func (Dim) arg()     {}

@@ -12,7 +12,7 @@ func (c *compiler) commit() func(*warp) {
 	return func(w *warp) {
 		w.b.counts.instr[kCommit]++
 		for m := w.mask; m != 0; m &= m - 1 {
-			w.b.sh.closed[w.thread(bits.TrailingZeros32(m))]++
+			w.b.sh.commit(w.thread(bits.TrailingZeros32(m)))
 		}
 	}
 }
@@ -22,7 +22,7 @@ func (c *compiler) wait(s cir.WaitGroup) func(*warp) {
 	if s.Pending < 0 {
 		c.fail("expects a number of pending groups, but got %d", s.Pending)
 	}
-	pending := uint32(s.Pending)
+	pending := s.Pending
 	c.prog.yields = true
 	return func(w *warp) {
 		w.pause()
@@ -30,11 +30,47 @@ func (c *compiler) wait(s cir.WaitGroup) func(*warp) {
 		sh := &w.b.sh
 		for m := w.mask; m != 0; m &= m - 1 {
 			t := w.thread(bits.TrailingZeros32(m))
-			if n := sh.closed[t]; n > pending {
-				sh.done[t] = max(sh.done[t], n-pending)
+			if n := len(sh.groups[t]) - pending; n > 0 {
+				sh.done[t] = max(sh.done[t], sh.groups[t][n-1]+1)
 			}
 		}
 		w.pause()
+	}
+}
+
+// commit closes a thread's open group.
+func (s *shared) commit(t int) {
+	s.groups[t] = append(s.groups[t], s.batch[t])
+	s.batch[t]++
+}
+
+// landed reports whether some warp has waited for a thread's batch.
+func (b *block) landed(t int, batch uint32) bool {
+	for _, w := range b.warps {
+		if batch < w.clock.seen[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// unwaited reports copies that read global memory and that nobody waited for before the block ended. Where such
+// bytes were used before, that has been reported, and this is its consequence.
+func (b *block) unwaited() {
+	for _, f := range b.finds.list {
+		if f.Check == ReadInFlight || f.Check == WriteInFlight {
+			return
+		}
+	}
+	for t, rec := range b.sh.last {
+		if rec == 0 || uint32(rec>>32) < b.sh.done[t] || b.landed(t, uint32(rec>>32)) {
+			continue
+		}
+		w := b.warps[t/32]
+		w.now = stmtOf(rec)
+		if f := w.find(Unwaited, "", t%32, -1); f != nil {
+			f.Message = "starts a copy that is still in flight when its thread ends"
+		}
 	}
 }
 
@@ -72,6 +108,7 @@ func (c *compiler) cpAsync(s cir.CpAsyncStmt) func(*warp) {
 		valid = c.spread(c.expr(*s.Valid, 2), 2)
 	}
 	size := int64(s.Op.Bytes) * 8
+	into, outOf := c.site(kCpAsync, &to.area, size), c.site(kCpAsync, from, size)
 	return func(w *warp) {
 		if w.mask == 0 {
 			return
@@ -81,7 +118,9 @@ func (c *compiler) cpAsync(s cir.CpAsyncStmt) func(*warp) {
 		m := w.within(w.mask, &to.area, index, int64(n), size)
 		at, some := src.index(w), valid(w)
 		reads = w.asyncSources(reads&m, from, at, some, int64(n), size)
-		w.countAsync(&to.area, m, from, reads, index, at, some, size)
+		w.b.counts.instr[kCpAsync]++
+		w.costs(into, m, index, int64(bits.OnesCount32(m))*size)
+		w.costs(outOf, reads, at, w.validBits(reads, some, from))
 		w.b.sh.count++
 		for ; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m)
@@ -93,6 +132,9 @@ func (c *compiler) cpAsync(s cir.CpAsyncStmt) func(*warp) {
 			}
 			clear(v[k:])
 			to.begin(w, lane, index[lane], v)
+			if t := w.thread(lane); k > 0 {
+				w.b.sh.last[t] = packed(w.b.sh.batch[t], w.now, t)
+			}
 		}
 	}
 }
@@ -121,15 +163,11 @@ func (w *warp) asyncSources(m uint32, from *area, at, valid *[32]int64, n, size 
 	return m
 }
 
-func (w *warp) countAsync(to *area, m uint32, from *area, reads uint32, index, at, valid *[32]int64, size int64) {
-	t := &w.b.counts
-	t.instr[kCpAsync]++
-	n := int64(bits.OnesCount32(m)) * size
-	t.async += n
-	t.sharedWrite += n
-	for rest := reads; rest != 0; rest &= rest - 1 {
-		t.globalRead += valid[bits.TrailingZeros32(rest)] * int64(from.bits)
+// validBits is how much the lanes in m read of a source.
+func (w *warp) validBits(m uint32, valid *[32]int64, from *area) int64 {
+	n := int64(0)
+	for ; m != 0; m &= m - 1 {
+		n += valid[bits.TrailingZeros32(m)]
 	}
-	w.countSectors(from, reads, at, size)
-	w.countBanks(to, m, index, size)
+	return n * int64(from.bits)
 }

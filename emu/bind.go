@@ -19,14 +19,15 @@ type binding struct {
 	buffers map[*cir.Mem]*Buffer
 	counts  map[*cir.Mem]int64 // elements of each memory
 	grid    [3]int64
+	exact   bool
 }
 
 // The largest grid that CUDA launches.
 var maxGrid = [3]int64{math.MaxInt32, 65535, 65535}
 
 // bind checks the arguments as the launcher does.
-func bind(k *cir.Kernel, args Args) (*binding, error) {
-	b := &binding{kernel: k, dims: map[string]int64{}, scalars: map[*cir.Param]uint64{},
+func bind(k *cir.Kernel, args Args, exact bool) (*binding, error) {
+	b := &binding{kernel: k, exact: exact, dims: map[string]int64{}, scalars: map[*cir.Param]uint64{},
 		buffers: map[*cir.Mem]*Buffer{}, counts: map[*cir.Mem]int64{}}
 	known := map[string]bool{}
 	for _, p := range k.Params {
@@ -75,6 +76,14 @@ func (b *binding) number(p *cir.Param, arg Arg) error {
 			return b.dim(p, int64(x))
 		}
 	case Scalar:
+		if p.Class == cir.Scalar && b.exact {
+			r, ok := Residue(float64(x))
+			if !ok {
+				return b.bad(p.Name, "expects a finite number, but got %v", float64(x))
+			}
+			b.scalars[p] = r
+			return nil
+		}
 		if p.Class == cir.Scalar {
 			b.scalars[p] = elem.Encode(p.Elem, float64(x))
 			return nil
@@ -125,12 +134,12 @@ func (b *binding) pointer(p *cir.Param, arg Arg) error {
 	if err != nil {
 		return b.bad(p.Name, "its count of elements: %v", err)
 	}
-	if int64(len(buf.Cells)) < n {
-		return b.bad(p.Name, "expects at least %d elements (%s), but got %d", n, p.Mem.Count, len(buf.Cells))
+	if buf.Len() < n {
+		return b.bad(p.Name, "expects at least %d elements (%s), but got %d", n, p.Mem.Count, buf.Len())
 	}
 	for _, q := range b.kernel.Params {
-		if other := b.buffers[q.Mem]; q.Class == cir.Pointer && other != nil && len(buf.Cells) > 0 &&
-			len(other.Cells) > 0 && &other.Cells[0] == &buf.Cells[0] {
+		if other := b.buffers[q.Mem]; q.Class == cir.Pointer && other != nil && (other == buf ||
+			len(buf.Cells) > 0 && len(other.Cells) > 0 && &other.Cells[0] == &buf.Cells[0]) {
 			return b.bad(p.Name, "is the same buffer as %s", q.Name)
 		}
 	}

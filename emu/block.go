@@ -9,25 +9,30 @@ import (
 
 // block runs the program's blocks, one after the other.
 type block struct {
-	prog   *program
-	ctx    context.Context
-	seed   uint64
-	number int64 // of the running block, x fastest
-	xyz    [3]int64
-	warps  []*warp
-	sh     shared
-	finds  *findings
-	counts tally
-	err    error
-	over   bool // a warp ended the block early
+	prog    *program
+	ctx     context.Context
+	seed    uint64
+	number  int64 // of the running block, x fastest
+	xyz     [3]int64
+	warps   []*warp
+	sh      shared
+	finds   *findings
+	counts  tally
+	err     error
+	over    bool                 // a warp ended the block early
+	meeting clock                // scratch of publish
+	bars    map[int64]*mbarrier  // by the bit of shared memory where they start
+	global  map[hazardKey]hazard // accesses to global memory since the last barrier
 }
 
 func newBlock(ctx context.Context, p *program, seed uint64) *block {
-	b := &block{prog: p, ctx: ctx, seed: seed}
+	b := &block{prog: p, ctx: ctx, seed: seed, global: map[hazardKey]hazard{}}
+	b.counts.sites = make([]siteTally, len(p.sites))
 	b.sh.init(p)
 	for i := range p.warps {
 		b.warps = append(b.warps, newWarp(b, i))
 	}
+	b.meeting, b.bars = newClock(p), map[int64]*mbarrier{}
 	return b
 }
 
@@ -48,10 +53,12 @@ func (b *block) run(number int64, maxFindings int) (*findings, error) {
 		return b.finds, b.err
 	}
 	b.sh.reset()
+	clear(b.bars)
 	b.counts.blocks++
 	for _, w := range b.warps {
 		w.reset()
 	}
+	b.publish() // what earlier blocks did is long over
 	if p.yields {
 		b.segments()
 	} else {
@@ -60,6 +67,9 @@ func (b *block) run(number int64, maxFindings int) (*findings, error) {
 				break
 			}
 		}
+	}
+	if b.err == nil && !b.over && p.check {
+		b.unwaited()
 	}
 	return b.finds, b.err
 }
@@ -128,23 +138,28 @@ func (b *block) segments() {
 	}()
 	rng := b.rng()
 	for {
-		waiting := 0
-		running := false
+		waiting, running, progress := 0, false, false
 		for _, i := range b.order(rng) {
 			if x := &co[i]; !x.done && x.at == paused {
+				spins := b.warps[i].spins
 				at, more := x.next()
 				if b.over {
 					return
 				}
 				x.at, x.done = at, !more
 				running = running || more && at == paused
+				progress = progress || b.warps[i].spins == spins
 			}
 			if !co[i].done {
 				waiting++
 			}
 		}
-		if running {
+		if running && progress {
 			continue
+		}
+		if running {
+			b.stuck(co)
+			return
 		}
 		if waiting == 0 || !b.meet(co) {
 			return
@@ -152,7 +167,20 @@ func (b *block) segments() {
 		for i := range co {
 			co[i].at = paused
 		}
-		b.sh.publish()
+		b.publish()
+	}
+}
+
+// stuck reports the first warp that waits for a phase that nobody completes.
+func (b *block) stuck(co []coroutine) {
+	for i, w := range b.warps {
+		if !co[i].done && co[i].at == paused {
+			if f := w.find(Deadlock, "", 0, -1); f != nil {
+				f.Message = w.waits
+			}
+			b.over = true
+			return
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type compiler struct {
 	prog    *program
 	bound   *binding
 	lanes   map[string]bool // symbols whose values may differ between the lanes of a warp
+	printed map[string]cType
 	scopes  []map[string]slot
 	regs    map[*cir.Reg]*register
 	globals map[*cir.Mem]*gmem
@@ -35,7 +36,7 @@ func (c *compiler) fail(format string, args ...any) {
 	panic(&KernelError{Pos: c.pos, Kernel: c.prog.name, Message: fmt.Sprintf(format, args...)})
 }
 
-func compile(k *cir.Kernel, b *binding, check bool) (p *program, err error) {
+func compile(k *cir.Kernel, b *binding, opt Options) (p *program, err error) {
 	defer func() {
 		switch cause := recover().(type) {
 		case nil:
@@ -45,10 +46,10 @@ func compile(k *cir.Kernel, b *binding, check bool) (p *program, err error) {
 			panic(cause)
 		}
 	}()
-	p = &program{name: k.Name, check: check, threads: k.Threads, warps: (k.Threads + 31) / 32, grid: b.grid,
+	p = &program{name: k.Name, check: !opt.NoChecks, exact: opt.Exact, threads: k.Threads, warps: (k.Threads + 31) / 32, grid: b.grid,
 		uniforms: numUniform, lanes: numLanes, pos: []cir.Pos{{}}}
 	c := &compiler{prog: p, bound: b, regs: map[*cir.Reg]*register{},
-		globals: map[*cir.Mem]*gmem{}, shared: map[*cir.Mem]*smem{}}
+		printed: map[string]cType{}, globals: map[*cir.Mem]*gmem{}, shared: map[*cir.Mem]*smem{}}
 	c.layOut(k)
 	c.globalMemory(k)
 	c.lanes = c.varying(k.Body)
@@ -81,7 +82,9 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 	case cir.Let:
 		return c.let(s)
 	case cir.Var:
-		return c.set(s.Sym, c.declare(s.Sym, c.lanes[s.Sym.Name]), c.expr(s.Init, 0))
+		guard := c.guard(0, s.Init)
+		c.printed[s.Sym.Name] = cType{wide: !fits32(s.Sym.Lo, s.Sym.Hi)}
+		return guarded(guard, c.set(s.Sym, c.declare(s.Sym, c.lanes[s.Sym.Name]), c.expr(s.Init, 0)))
 	case cir.Assign:
 		return c.assign(s)
 	case cir.DeclReg:
@@ -99,6 +102,14 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.commit()
 	case cir.WaitGroup:
 		return c.wait(s)
+	case cir.MBarrierInit:
+		return c.mbarrierInit(s)
+	case cir.MBarrierArrive:
+		return c.mbarrierArrive(s)
+	case cir.CpAsyncArrive:
+		return c.cpAsyncArrive(s)
+	case cir.MBarrierWait:
+		return c.mbarrierWait(s)
 	case cir.Load:
 		return c.load(s)
 	case cir.Store:
@@ -111,6 +122,10 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.mma(s)
 	case cir.LdMatrixStmt:
 		return c.ldmatrix(s)
+	case cir.StMatrixStmt:
+		return c.stmatrix(s)
+	case cir.WarpMoveStmt:
+		return c.warpMove(s)
 	case cir.CpAsyncStmt:
 		return c.cpAsync(s)
 	}
@@ -197,7 +212,10 @@ func (c *compiler) declare(s *sym.Symbol, lane bool) slot {
 
 func (c *compiler) let(s cir.Let) func(*warp) {
 	x := c.expr(s.Value, 0) // before the symbol is visible
-	return c.set(s.Sym, c.declare(s.Sym, x.l != nil), x)
+	guard := c.guard(0, s.Value)
+	lo, hi := s.Value.Range()
+	c.printed[s.Sym.Name] = cType{wide: !fits32(lo, hi) && !fits32(s.Sym.Lo, s.Sym.Hi)}
+	return guarded(guard, c.set(s.Sym, c.declare(s.Sym, x.l != nil), x))
 }
 
 func (c *compiler) assign(s cir.Assign) func(*warp) {
@@ -205,7 +223,7 @@ func (c *compiler) assign(s cir.Assign) func(*warp) {
 	if !ok {
 		c.fail("%s is not a variable", s.Sym.Name)
 	}
-	return c.set(s.Sym, at, c.expr(s.Value, 0))
+	return guarded(c.guard(0, s.Value), c.set(s.Sym, at, c.expr(s.Value, 0)))
 }
 
 // set writes a slot, and checks the bounds that the symbol promises.
@@ -245,6 +263,7 @@ func broken(s *sym.Symbol, v int64) bool {
 }
 
 func (w *warp) intRange(s *sym.Symbol, v int64, lane int) {
+	w.lied = true
 	if f := w.find(IntRange, s.Name, lane, -1); f != nil {
 		f.Message = fmt.Sprintf("%s promises %d to %d", s.Name, s.Lo, s.Hi)
 		if s.Multiple > 1 {

@@ -113,6 +113,9 @@ func (c *compiler) valCmp(x cir.ValCmp, depth int) cond {
 	if int(x.Op) >= len(compare) || x.Y.Kind() != k {
 		c.fail("cannot compare %s with %s by %s", k, x.Y.Kind(), x.Op)
 	}
+	if c.prog.exact {
+		return c.residueCmp(x, depth)
+	}
 	if k.IsFloat() {
 		f, p, q := floatCompare[x.Op], c.float(x.X, depth), c.float(x.Y, depth+1)
 		return func(w *warp, m uint32) uint32 { return m & f(p(w, m), q(w, m)) }
@@ -133,6 +136,17 @@ func (c *compiler) cmp(x cir.Cmp, depth int) cond {
 	if int(x.Op) >= len(compare) {
 		c.fail("unknown comparison %d", x.Op)
 	}
+	if wide := c.guard(depth, x.X, x.Y); wide != nil {
+		inner := c.cmpOf(x, depth)
+		return func(w *warp, m uint32) uint32 {
+			wide(w)
+			return inner(w, m)
+		}
+	}
+	return c.cmpOf(x, depth)
+}
+
+func (c *compiler) cmpOf(x cir.Cmp, depth int) cond {
 	a, b := c.expr(x.X, depth), c.expr(x.Y, depth+1)
 	if a.l == nil && b.l == nil {
 		f, p, q := compare[x.Op], a.u, b.u

@@ -2,7 +2,6 @@ package emu
 
 import (
 	"github.com/gocute/gocute/algebra/sym"
-	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
 )
 
@@ -12,6 +11,8 @@ func (c *compiler) loop(s cir.For) func(*warp) {
 	c.scopes = append(c.scopes, map[string]slot{})
 	defer func() { c.scopes = c.scopes[:len(c.scopes)-1] }()
 	at := c.declare(s.Sym, lane)
+	wide := (c.cType(s.Lo) || c.cType(s.Hi)) && !fits32(s.Sym.Lo, s.Sym.Hi)
+	c.printed[s.Sym.Name] = cType{wide: wide, unrolled: s.Unroll}
 	if lane {
 		return c.laneLoop(s, at.at, c.spread(lo, 0), c.spread(hi, 1))
 	}
@@ -105,7 +106,7 @@ func (c *compiler) register(r *cir.Reg) *register {
 
 func (c *compiler) fill(s cir.Fill) func(*warp) {
 	reg := c.register(s.Reg)
-	v := elem.Encode(reg.kind, s.Value)
+	v := c.encode(reg.kind, s.Value)
 	return func(w *warp) {
 		for e := reg.base; e < reg.base+int(reg.count); e++ {
 			w.put(e, w.mask, func(int) uint64 { return v })

@@ -83,7 +83,9 @@ func TestMisaligned(t *testing.T) {
 func TestUnwritten(t *testing.T) {
 	m := vectorCopy(elem.KF32, 4, 4, true)
 	rep := run(t, m.k, copyArgs(elem.KF32, 256), Options{})
-	require.NoError(t, rep.Err())
+	m.marks["store"] = 5
+	f := m.wantOnly(t, rep, "store", NotWritten)
+	require.Contains(t, f.Message, "4 of out's elements are never written, the first is out[0]")
 	require.Equal(t, []Unwritten{{Name: "out", Count: 4, First: 0}}, rep.Unwritten)
 }
 

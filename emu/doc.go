@@ -9,9 +9,9 @@
 //
 // # Memory
 //
-// Memory is cells, one an element, not bytes: value bits, who wrote it and in which epoch (an epoch is the time
-// between two barriers), who has read it since, and the asynchronous copy that is still to fill it. Where shared
-// arrays overlap, the cells of all of them are as wide as the narrowest element.
+// Memory is cells, one an element, not bytes: value bits, who wrote it and when, who has read it, and the
+// asynchronous copy that is still to fill it. Where shared arrays overlap, the cells of all of them are as wide as
+// the narrowest element.
 //
 // # Arithmetic
 //
@@ -21,11 +21,19 @@
 // MMA: products are exact. Floating-point results are the sum of C and all products, added in float64 in order of
 // k and then rounded once to the kind of D. Float64 keeps every f16, bf16 and tf32 product, and its additions err
 // by 2^-53 of the partial sum, far below the result's last place. Hardware truncates more, so compare with a
-// tolerance. An f64 MMA is a chain of fused multiply-adds in order of k. Integer MMA wraps at 32 bits.
+// tolerance. An f64 MMA is a chain of fused multiply-adds in order of k. Integer MMA wraps at 32 bits, or saturates
+// with .satfinite. Complex products are chains of the real ones.
 //
-// # Limits
+// # Order
 //
-// Only accesses to shared memory are checked for races as they happen; in global memory, after the run, elements
-// that several threads wrote and, where a kernel reads what it writes, elements that one block wrote and another
-// read. Lanes of one warp are taken to run in lock step: a hazard between two instructions of one warp is not a race.
+// Accesses are ordered by what the kernel does, not by what happened to come first in a run: by barriers of the
+// block, arrivals and waits at mbarriers, waits for groups of asynchronous copies, and warp syncs. The lanes of a warp
+// run in lock step here, but as hardware promises no such thing, two accesses of different lanes are ordered only by
+// one of those. What may come in either order is a race, in shared memory and, within a block, in global memory.
+// Between blocks nothing is ordered.
+//
+// # Exact mode
+//
+// With Options.Exact a cell holds an element of the field of Prime elements, whatever its kind. Every copy, MMA, FMA
+// and linear operation is exact there; what has no meaning in a field is refused.
 package emu

@@ -18,6 +18,7 @@ type Options struct {
 	Seed        uint64                   // order of the warps between barriers; 0 means in order
 	MaxFindings int                      // kept at most; 0 means 20
 	NoChecks    bool                     // only run; indices are still held within their memory
+	Exact       bool                     // cells are elements of the field of Prime elements; see Residue
 	Blocks      func(x, y, z int64) bool // runs only those blocks; nil means all
 }
 
@@ -43,11 +44,11 @@ func Run(ctx context.Context, k *cir.Kernel, args Args, opt Options) (rep *Repor
 	if opt.MaxFindings <= 0 {
 		opt.MaxFindings = defaultFindings
 	}
-	bound, err := bind(k, args)
+	bound, err := bind(k, args, opt.Exact)
 	if err != nil {
 		return nil, err
 	}
-	prog, err := compile(k, bound, !opt.NoChecks)
+	prog, err := compile(k, bound, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +57,16 @@ func Run(ctx context.Context, k *cir.Kernel, args Args, opt Options) (rep *Repor
 		return nil, err
 	}
 	finds := r.merge()
-	rep = &Report{Kernel: k.Name, Grid: prog.grid, Counts: r.counts.counts()}
+	rep = &Report{Kernel: k.Name, Grid: prog.grid, prog: prog}
+	rep.Counts, rep.Accesses = r.counts.counts(prog)
 	if prog.check {
 		for _, g := range prog.globals {
 			g.review(prog, finds)
 			if u := g.unwritten(); opt.Blocks == nil && u.Count > 0 {
 				rep.Unwritten = append(rep.Unwritten, u)
+				if !g.defined && !finds.blocking() {
+					g.missed(prog, finds, u)
+				}
 			}
 		}
 	}

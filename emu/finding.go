@@ -20,12 +20,15 @@ const (
 	ReadInFlight  Check = "read-in-flight"   // a read of bytes whose cp.async has not been waited for
 	Unpublished   Check = "unpublished"      // a read of another thread's cp.async, waited for but with no barrier since
 	WriteInFlight Check = "write-in-flight"  // a write to bytes that a cp.async is still to fill
-	Race          Check = "race"             // two threads use an element of shared memory, one writes, no barrier between
+	Race          Check = "race"             // two threads use an element, one writes, no barrier (in a warp: sync) between
+	Unwaited      Check = "unwaited"         // a cp.async that is in flight when its thread ends
 	LaneConflict  Check = "lane-conflict"    // two lanes write one element in the same instruction
 	DoubleWrite   Check = "double-write"     // two threads write the same element of global memory
+	NotWritten    Check = "unwritten"        // elements of an output that no thread writes
 	GlobalRace    Check = "global-race"      // a block reads an element of global memory that another block writes
 	Divergent     Check = "divergent"        // a barrier or a warp-wide instruction without all threads
 	Deadlock      Check = "deadlock"         // a barrier that some warps never reach
+	Overflow      Check = "overflow"         // an integer that the printed code computes in 32 bits and that needs more
 	IntRange      Check = "int-range"        // an integer outside of the bounds its symbol promises
 	Division      Check = "division-by-zero" // a divisor that is not positive (0 for element types)
 )
@@ -38,12 +41,15 @@ var remedies = map[Check]string{
 	ReadInFlight:  "wait for the copy's group first: commit it, and leave fewer groups pending",
 	Unpublished:   "put a barrier between the wait and this read",
 	WriteInFlight: "wait for the copy before its destination is used again",
-	Race:          "put a barrier between the two accesses",
+	Race:          "put a barrier, or in one warp a warp sync, between the two accesses",
+	Unwaited:      "wait for the thread's last groups (WaitGroup 0) before the kernel ends",
 	LaneConflict:  "give every lane an element of its own",
 	DoubleWrite:   "partition the tensor so that one thread owns each element",
+	NotWritten:    "let the grid and the tiles cover the tensor, and guard by its true extents only",
 	GlobalRace:    "read from another buffer than the one that is written, or split the kernel",
 	Divergent:     "move the statement out of the condition so that all threads execute it",
 	Deadlock:      "let every warp of the block reach the barrier",
+	Overflow:      "raise the declared bounds, from which the width is chosen, to what really occurs",
 	IntRange:      "correct the bounds of the symbol; the emitted code relies on them",
 	Division:      "make the divisor positive",
 }
@@ -87,11 +93,16 @@ func place(p cir.Pos) string {
 	return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
 }
 
-// key is what makes two findings the same one.
+// key is what makes two findings the same one: for a race, both statements, in whichever order they were seen.
 type key struct {
 	check Check
 	stmt  int32
+	other int32
 	mem   string
+}
+
+func raceKey(stmt, other int32, mem string) key {
+	return key{check: Race, stmt: min(stmt, other), other: max(stmt, other), mem: mem}
 }
 
 // findings are those of one block or of the whole run, each key once, in the order they were seen.
@@ -105,6 +116,13 @@ type findings struct {
 
 // structural findings end their block, and others are often their consequences.
 func structural(c Check) bool { return c == Divergent || c == Deadlock }
+
+// blocking reports whether a finding kept accesses from happening, so that elements not written are no news.
+func (s *findings) blocking() bool {
+	return slices.ContainsFunc(s.list, func(f *Finding) bool {
+		return structural(f.Check) || f.Check == OutOfBounds || f.Check == Misaligned
+	})
+}
 
 // add returns a new finding to fill in, or nil where the key is known or there is no room.
 func (s *findings) add(k key) *Finding {
@@ -135,8 +153,8 @@ func (s *findings) insert(k key, f *Finding) {
 
 // raced turns a read of what was not written into a race, once the write comes that it should have waited for.
 // It returns the finding if it is to be completed.
-func (s *findings) raced(stmt int32, mem string) (f *Finding, known bool) {
-	old, as := key{Uninitialised, stmt, mem}, key{Race, stmt, mem}
+func (s *findings) raced(stmt, now int32, mem string) (f *Finding, known bool) {
+	old, as := key{check: Uninitialised, stmt: stmt, mem: mem}, raceKey(stmt, now, mem)
 	f = s.at[old]
 	if f == nil || f.Check == Race {
 		return nil, f != nil

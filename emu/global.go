@@ -11,14 +11,17 @@ import (
 // element the first and the last accesses in order of blocks, which do not depend on the order of execution.
 type gmem struct {
 	area
+	shape   shape
 	val     []uint64
 	defined bool // the caller's contents count
 	written bool // the kernel has a statement that writes it
 	loaded  bool // and one that reads it
 	track   bool
+	hazards bool           // threads of a block may read what others of it write
 	locks   [64]sync.Mutex // by blocks of 1024 elements
 
 	firstWrite, lastWrite, firstRead, lastRead []uint64
+	sparse                                     *pages // instead of val, of buffers that are mostly not touched
 }
 
 const stripe = 10 // log2 of the elements under one lock
@@ -55,11 +58,13 @@ func (c *compiler) globalMemory(k *cir.Kernel) {
 		}
 		g := &gmem{area: area{name: p.Name, space: cir.Global, kind: p.Mem.Elem, bits: p.Mem.Elem.Bits(),
 			count: c.bound.counts[p.Mem], align: int64(align)}, val: c.bound.buffers[p.Mem].Cells,
-			defined: p.Read || !p.Write, written: used.stored[p.Mem], loaded: used.loaded[p.Mem]}
+			shape: c.shape(p), defined: (p.Read || !p.Write) && !c.bound.buffers[p.Mem].Undefined, written: used.stored[p.Mem], loaded: used.loaded[p.Mem]}
 		if g.written && !p.Write {
 			c.fail("%s is written, but not declared as such", p.Name)
 		}
-		g.track = c.prog.check && (g.written || p.Write)
+		g.sparse = c.bound.buffers[p.Mem].sparse
+		g.track = c.prog.check && (g.written || p.Write) && g.sparse == nil
+		g.hazards = c.prog.check && g.written && g.loaded
 		if g.track {
 			g.firstWrite, g.lastWrite = make([]uint64, g.count), make([]uint64, g.count)
 			if g.loaded {
@@ -72,6 +77,13 @@ func (c *compiler) globalMemory(k *cir.Kernel) {
 }
 
 func (g *gmem) load(w *warp, lane int, index int64, out []uint64) {
+	if g.hazards {
+		w.b.globalRead(w, g, lane, index, len(out))
+	}
+	if g.sparse != nil {
+		g.loadSparse(w, lane, index, out)
+		return
+	}
 	if !g.track {
 		copy(out, g.val[index:])
 		return
@@ -84,7 +96,7 @@ func (g *gmem) load(w *warp, lane int, index int64, out []uint64) {
 	for i := index; i < index+int64(len(out)); i++ {
 		if !g.defined && g.firstWrite[i] == 0 {
 			if f := w.find(Uninitialised, g.name, lane, i); f != nil {
-				f.Message = fmt.Sprintf("reads %s[%d], which was never written", g.name, i)
+				f.Message = fmt.Sprintf("reads %s, which was never written", g.element(i))
 			}
 		}
 		note(&g.firstRead[i], &g.lastRead[i], a)
@@ -92,6 +104,13 @@ func (g *gmem) load(w *warp, lane int, index int64, out []uint64) {
 }
 
 func (g *gmem) store(w *warp, lane int, index int64, in []uint64) {
+	if g.hazards {
+		w.b.globalWrite(w, g, lane, index, len(in))
+	}
+	if g.sparse != nil {
+		g.sparse.store(index, in)
+		return
+	}
 	if !g.track {
 		copy(g.val[index:], in)
 		return
@@ -139,24 +158,10 @@ func (g *gmem) conflict(p *program, out *findings, c Check, index int64, at, oth
 	f.Pos, f.Other = p.pos[accessStmt(at)], p.pos[accessStmt(other)]
 	f.Block, f.Threads = p.blockAt(accessBlock(at)), []int{accessThread(at), accessThread(other)}
 	b := p.blockAt(accessBlock(other))
-	f.Message = fmt.Sprintf("%s[%d] %s by thread %d of block %d,%d,%d at %s", g.name, index, what,
+	f.Message = fmt.Sprintf("%s %s by thread %d of block %d,%d,%d at %s", g.element(index), what,
 		accessThread(other), b[0], b[1], b[2], place(f.Other))
 }
 
 func (p *program) blockAt(n int64) [3]int64 {
 	return [3]int64{n % p.grid[0], n / p.grid[0] % p.grid[1], n / (p.grid[0] * p.grid[1])}
-}
-
-// unwritten counts the elements of an output that nobody wrote.
-func (g *gmem) unwritten() Unwritten {
-	u := Unwritten{Name: g.name}
-	for i, a := range g.lastWrite {
-		if a == 0 {
-			if u.Count == 0 {
-				u.First = int64(i)
-			}
-			u.Count++
-		}
-	}
-	return u
 }

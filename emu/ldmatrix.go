@@ -42,11 +42,14 @@ func (c *compiler) ldmatrix(s cir.LdMatrixStmt) func(*warp) {
 	}
 	dst := make([]regAt, matrices)
 	for i, r := range s.Dst {
-		if dst[i] = c.ref(r); r.Bits() != 32 {
+		dst[i] = c.ref(r)
+		c.regroups(mem.bits != r.Reg.Elem.Bits() || trans && mem.bits != 16, s.Op.PTX)
+		if r.Bits() != 32 {
 			c.fail("%s expects registers of 32 bits, but got %d of %s", s.Op.PTX, r.Bits(), r.Reg.Name)
 		}
 	}
 	n := int64(rowBytes * 8 / mem.bits)
+	site := c.site(kLdMatrix, &mem.area, rowBytes*8)
 	lanes := uint32(1)<<(8*matrices) - 1
 	if matrices == 4 {
 		lanes = fullMask
@@ -55,9 +58,7 @@ func (c *compiler) ldmatrix(s cir.LdMatrixStmt) func(*warp) {
 		w.whole(s.Op.PTX)
 		index := src.index(w)
 		ok := w.within(lanes, &mem.area, index, n, rowBytes*8)
-		w.b.counts.instr[kLdMatrix]++
-		w.b.counts.sharedRead += int64(matrices) * 8 * rowBytes * 8
-		w.countBanks(&mem.area, ok, index, rowBytes*8)
+		w.count(site, ok, index)
 		for i := range dst {
 			if d := dst[i].at(w); d >= 0 {
 				w.matrix(mem, ok, 8*i, index, int(n), &dst[i], d, trans)

@@ -122,6 +122,9 @@ func (c *compiler) fragment(name string, s *cir.MMAStmt, refs []cir.RegRef, k el
 }
 
 func (c *compiler) mma(s cir.MMAStmt) func(*warp) {
+	if run := c.otherMMA(s); run != nil {
+		return run
+	}
 	if s.Op == nil || s.Op.Class != cir.MMA {
 		c.fail("expects an mma instruction")
 	}
@@ -143,6 +146,9 @@ func (c *compiler) mma(s cir.MMAStmt) func(*warp) {
 	})
 	acc := c.fragment("C", &s, s.C, t.c, t.m, t.n, placeC)
 	d := c.fragment("D", &s, s.D, t.d, t.m, t.n, placeC)
+	if c.prog.exact {
+		return c.fieldMMA(t, s.Op.PTX, a, b, acc, d)
+	}
 	return func(w *warp) {
 		w.whole(s.Op.PTX)
 		w.b.counts.instr[kMMA]++

@@ -155,11 +155,11 @@ func clampTo(xs []float64, k elem.Kind) {
 
 func TestUnknownInstructions(t *testing.T) {
 	m := newMaker("mma", 32)
-	m.k.Body = []cir.Stmt{cir.MMAStmt{Pos: m.at(), Op: mmaOp("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16")}}
+	m.k.Body = []cir.Stmt{cir.MMAStmt{Pos: m.at(), Op: mmaOp("mma.sync.aligned.m8n8k99.row.col.f16.f16.f16.f16")}}
 	_, err := Run(t.Context(), m.k, nil, Options{})
 	var kernel *KernelError
 	require.ErrorAs(t, err, &kernel)
-	require.EqualError(t, err, "k.go:1: mma: instruction mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 cannot be emulated")
+	require.EqualError(t, err, "k.go:1: mma: instruction mma.sync.aligned.m8n8k99.row.col.f16.f16.f16.f16 cannot be emulated")
 }
 
 func TestMMAWithoutAllLanes(t *testing.T) {

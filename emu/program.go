@@ -10,6 +10,7 @@ import (
 type program struct {
 	name     string
 	check    bool
+	exact    bool
 	body     []step
 	pos      []cir.Pos // of each statement; a step's id is its index
 	yields   bool      // a warp may have to wait for others
@@ -17,6 +18,7 @@ type program struct {
 	warps    int
 	grid     [3]int64
 	globals  []*gmem
+	sites    []site
 	cells    int // of shared memory
 	scale    scratch
 	uniforms int // slots of integers that all lanes share

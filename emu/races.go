@@ -4,29 +4,33 @@ import "math/bits"
 
 // checkRead checks that a lane may read n cells from c on, and notes that it does.
 func (s *shared) checkRead(w *warp, m *smem, lane, c, n int, collective bool) {
-	epoch, bit := uint64(s.epoch), uint64(1)<<w.id
+	lanes := uint64(1) << lane
+	if collective { // the row goes to all of them
+		lanes = fullMask
+	}
+	rec := packed(w.time, w.now, w.thread(lane))
 	for i := c; i < c+n; i++ {
-		if s.a[i] != 0 && !s.arrived(w, m, lane, i, collective) {
+		copied := s.a[i] != 0
+		if copied && !s.arrived(w, m, lane, i, collective) {
 			continue
 		}
-		wr := s.w[i]
-		if wr>>32 == epoch && threadOf(wr)>>5 != w.id {
-			if f := w.find(Race, m.name, lane, m.element(i)); f != nil {
-				f.Message = m.text("reads", i)
-				w.other(f, threadOf(wr), stmtOf(wr), "written")
-			}
+		if wr := s.w[i]; copied { // the copy was the last write, and is seen
 		} else if wr == 0 {
 			if f := w.find(Uninitialised, m.name, lane, m.element(i)); f != nil {
 				f.Message = m.text("reads", i) + ", which was not written before"
 			}
+		} else if (collective || threadOf(wr) != w.thread(lane)) && !w.before(wr) {
+			if f := w.race(m.name, lane, m.element(i), stmtOf(wr)); f != nil {
+				f.Message = m.text("reads", i)
+				w.other(f, threadOf(wr), stmtOf(wr), "written")
+			}
 		}
-		if r := s.r[i]; r>>32 != epoch {
-			s.r[i] = epoch<<32 | bit
-			s.who[i] = uint32(packed(0, w.now, w.thread(lane)))
-		} else if r&bit == 0 {
-			s.r[i] |= bit
-			s.who[i] = uint32(packed(0, w.now, w.thread(lane)))
+		s.r[i*s.warps+w.id] = rec
+		old := s.lanes[i] & fullMask
+		if int(s.reader[i]) != w.id || uint32(s.lanes[i]>>32) <= w.clock.time[w.id] {
+			old = 0
 		}
+		s.reader[i], s.lanes[i] = uint8(w.id), uint64(w.time)<<32|old|lanes
 	}
 }
 
@@ -34,26 +38,26 @@ func (s *shared) checkRead(w *warp, m *smem, lane, c, n int, collective bool) {
 // not see the copy's bytes for sure: then the reader gets the old ones.
 func (s *shared) arrived(w *warp, m *smem, lane, c int, collective bool) bool {
 	rec := s.a[c]
-	t, group := threadOf(rec), uint32(rec>>32)
+	t, batch := threadOf(rec), uint32(rec>>32)
 	switch {
-	case group < s.published[t]:
+	case batch < s.published[t]:
 		s.val[c], s.a[c] = s.pend[c], 0
 		return true
-	case group >= s.done[t] && s.w[c]>>32 == uint64(s.epoch) && t>>5 != w.id: // no wait could help
-		if f := w.find(Race, m.name, lane, m.element(c)); f != nil {
+	case batch < w.clock.seen[t], batch < s.done[t] && t == w.thread(lane) && !collective:
+		s.val[c] = s.pend[c] // but to the others it stays unpublished
+		return true
+	case batch >= s.done[t] && t>>5 != w.id && !w.before(s.w[c]): // no wait could help
+		if f := w.race(m.name, lane, m.element(c), stmtOf(rec)); f != nil {
 			f.Message = m.text("reads", c)
 			w.other(f, t, stmtOf(rec), "a copy to which was started")
 		}
 		return false
-	case group >= s.done[t]:
+	case batch >= s.done[t]:
 		if f := w.find(ReadInFlight, m.name, lane, m.element(c)); f != nil {
 			f.Message = m.text("reads", c) + ", whose asynchronous copy is in flight"
 			w.other(f, t, stmtOf(rec), "started")
 		}
 		return false
-	case t == w.thread(lane) && !collective:
-		s.val[c] = s.pend[c] // but to the others it stays unpublished
-		return true
 	}
 	if f := w.find(Unpublished, m.name, lane, m.element(c)); f != nil {
 		f.Message = m.text("reads", c) + ", whose asynchronous copy was waited for, but no barrier followed"
@@ -64,27 +68,35 @@ func (s *shared) arrived(w *warp, m *smem, lane, c int, collective bool) bool {
 
 // checkWrite checks that a lane may write n cells from c on, and notes that it does.
 func (s *shared) checkWrite(w *warp, m *smem, lane, c, n int) {
-	epoch, bit, t := uint64(s.epoch), uint64(1)<<w.id, w.thread(lane)
-	rec := packed(s.epoch, w.now, t)
+	t := w.thread(lane)
+	rec := packed(w.time, w.now, t)
 	for i := c; i < c+n; i++ {
 		if s.a[i] != 0 {
 			s.overwrite(w, m, lane, i)
-		}
-		if wr := s.w[i]; wr>>32 == epoch && threadOf(wr) != t {
+		} else if wr := s.w[i]; wr != 0 && threadOf(wr) != t && (s.serial[i] == s.count || !w.before(wr)) {
 			s.twoWriters(w, m, lane, i)
 		}
-		if r := s.r[i]; r>>32 == epoch && r&0xffffffff&^bit != 0 {
-			s.readBefore(w, m, lane, i)
+		for u, r := range s.r[i*s.warps : (i+1)*s.warps] {
+			if r != 0 && u != w.id && !w.before(r) {
+				s.readBefore(w, m, lane, i, r)
+				break
+			}
+		}
+		if others := uint32(s.lanes[i]) &^ (1 << lane); others != 0 && int(s.reader[i]) == w.id && uint32(s.lanes[i]>>32) > w.clock.time[w.id] {
+			r := s.r[i*s.warps+w.id]
+			if threadOf(r) == t { // another lane did, too
+				r += uint64(bits.TrailingZeros32(others)) - uint64(lane)
+			}
+			s.readBefore(w, m, lane, i, r)
 		}
 		s.w[i], s.serial[i] = rec, s.count
 	}
 }
 
-// readBefore judges a write to a cell that another warp read in the same epoch.
-func (s *shared) readBefore(w *warp, m *smem, lane, c int) {
-	who := uint64(s.who[c])
+// readBefore judges a write to a cell that another thread has read, with nothing to keep the two in order.
+func (s *shared) readBefore(w *warp, m *smem, lane, c int, who uint64) {
 	if s.w[c] == 0 { // that read found it not initialised: it only came too early
-		f, known := w.b.finds.raced(stmtOf(who), m.name)
+		f, known := w.b.finds.raced(stmtOf(who), w.now, m.name)
 		if f != nil {
 			w.other(f, w.thread(lane), w.now, "but is written, with no barrier between,")
 		}
@@ -92,29 +104,20 @@ func (s *shared) readBefore(w *warp, m *smem, lane, c int) {
 			return
 		}
 	}
-	f := w.find(Race, m.name, lane, m.element(c))
-	if f == nil {
-		return
+	if f := w.race(m.name, lane, m.element(c), stmtOf(who)); f != nil {
+		f.Message = m.text("writes", c)
+		w.other(f, threadOf(who), stmtOf(who), "read")
 	}
-	if threadOf(who)>>5 == w.id { // another warp read it before
-		others := uint32(s.r[c]) &^ (1 << w.id)
-		who = uint64(bits.TrailingZeros32(others)*32 + 1)
-	}
-	f.Message = m.text("writes", c)
-	w.other(f, threadOf(who), stmtOf(who), "read")
 }
 
-// twoWriters judges a cell that another thread wrote in the same epoch.
+// twoWriters judges a cell that another thread wrote before.
 func (s *shared) twoWriters(w *warp, m *smem, lane, c int) {
 	wr := s.w[c]
 	check := Race
-	if threadOf(wr)>>5 == w.id {
-		if s.serial[c] != s.count {
-			return // lanes of a warp run in lock step
-		}
+	if s.serial[c] == s.count {
 		check = LaneConflict
 	}
-	if f := w.find(check, m.name, lane, m.element(c)); f != nil {
+	if f := w.findOr(check, m.name, lane, m.element(c), stmtOf(wr)); f != nil {
 		f.Message = m.text("writes", c)
 		w.other(f, threadOf(wr), stmtOf(wr), "written")
 	}
@@ -124,15 +127,15 @@ func (s *shared) twoWriters(w *warp, m *smem, lane, c int) {
 func (s *shared) overwrite(w *warp, m *smem, lane, c int) {
 	rec := s.a[c]
 	s.a[c] = 0
-	t, group := threadOf(rec), uint32(rec>>32)
+	t, batch := threadOf(rec), uint32(rec>>32)
 	check, what := WriteInFlight, ", whose asynchronous copy is in flight"
 	switch {
-	case group < s.published[t], group < s.done[t] && t == w.thread(lane):
+	case batch < w.clock.seen[t], batch < s.done[t] && t == w.thread(lane):
 		return
-	case group < s.done[t]:
+	case batch < s.done[t]:
 		check, what = Race, ", whose asynchronous copy was waited for, but no barrier followed"
 	}
-	if f := w.find(check, m.name, lane, m.element(c)); f != nil {
+	if f := w.findOr(check, m.name, lane, m.element(c), stmtOf(rec)); f != nil {
 		f.Message = m.text("writes", c) + what
 		w.other(f, t, stmtOf(rec), "started")
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gocute/gocute/gen/cir"
 )
 
 // Report is what a run did and found.
@@ -15,7 +17,22 @@ type Report struct {
 	More      int64       // occurrences of further findings, beyond MaxFindings
 	Unwritten []Unwritten // of the buffers that the kernel writes; empty without checks or with Options.Blocks
 	Counts    Counts
+	Accesses  []Access // what each access cost, in the order of the program
 	Elapsed   time.Duration
+
+	prog *program
+}
+
+// Writer is the statement, block and thread that wrote an element of a buffer last, in the order of blocks; ok is
+// false where nobody did, or without checks.
+func (r *Report) Writer(buffer string, index int64) (pos cir.Pos, block [3]int64, thread int, ok bool) {
+	for _, g := range r.prog.globals {
+		if g.name == buffer && index >= 0 && index < int64(len(g.lastWrite)) && g.lastWrite[index] != 0 {
+			a := g.lastWrite[index]
+			return r.prog.pos[accessStmt(a)], r.prog.blockAt(accessBlock(a)), accessThread(a), true
+		}
+	}
+	return cir.Pos{}, block, 0, false
 }
 
 // Unwritten says how many elements of an output buffer no thread wrote.
@@ -40,6 +57,26 @@ type Counts struct {
 	Wavefronts      int64 // passes over shared memory's banks
 	LeastWavefronts int64 // the same, were there no bank conflicts
 }
+
+// Access is what the accesses of one statement to one memory cost, over all blocks that ran. A cp.async is two: to
+// its source and to its destination.
+type Access struct {
+	Pos      cir.Pos
+	Kind     string // as in Counts.Instructions
+	Mem      string
+	Space    cir.Space
+	Width    int   // bytes of one lane's access; 0 where it is less than one
+	Requests int64 // instructions with at least one lane
+	Bytes    int64
+
+	Sectors         int64 // of global memory, as in Counts
+	LeastSectors    int64
+	Wavefronts      int64 // of shared memory
+	LeastWavefronts int64
+}
+
+// Conflicts are the passes over the banks beyond the least possible.
+func (a *Access) Conflicts() int64 { return a.Wavefronts - a.LeastWavefronts }
 
 // Err is nil if there are no findings, else an error that lists them, one a line.
 func (r *Report) Err() error {
@@ -85,20 +122,20 @@ const (
 	kCommit
 	kWait
 	kBarrier
+	kArrive
+	kMWait
 	numKinds
 )
 
 var kindNames = [numKinds]string{"load.global", "load.shared", "store.global", "store.shared", "cp.async",
-	"ldmatrix", "mma", "cp.async.commit", "cp.async.wait", "barrier"}
+	"ldmatrix", "mma", "cp.async.commit", "cp.async.wait", "barrier",
+	"mbarrier.arrive", "mbarrier.wait"}
 
-// tally is Counts while running, its bytes as bits: elements may be smaller than bytes.
+// tally is what the blocks of one worker have counted.
 type tally struct {
-	instr                          [numKinds]int64
-	blocks                         int64
-	globalRead, globalWrite        int64
-	sharedRead, sharedWrite, async int64
-	sectors, leastSectors          int64
-	wavefronts, leastWavefronts    int64
+	instr  [numKinds]int64
+	blocks int64
+	sites  []siteTally
 }
 
 func (t *tally) add(u *tally) {
@@ -106,26 +143,53 @@ func (t *tally) add(u *tally) {
 		t.instr[i] += u.instr[i]
 	}
 	t.blocks += u.blocks
-	t.globalRead += u.globalRead
-	t.globalWrite += u.globalWrite
-	t.sharedRead += u.sharedRead
-	t.sharedWrite += u.sharedWrite
-	t.async += u.async
-	t.sectors += u.sectors
-	t.leastSectors += u.leastSectors
-	t.wavefronts += u.wavefronts
-	t.leastWavefronts += u.leastWavefronts
+	if t.sites == nil {
+		t.sites = make([]siteTally, len(u.sites))
+	}
+	for i := range u.sites {
+		t.sites[i].add(&u.sites[i])
+	}
 }
 
-func (t *tally) counts() Counts {
-	c := Counts{Blocks: t.blocks, Instructions: map[string]int64{}, GlobalRead: t.globalRead / 8,
-		GlobalWrite: t.globalWrite / 8, SharedRead: t.sharedRead / 8, SharedWrite: t.sharedWrite / 8, Async: t.async / 8,
-		Sectors: t.sectors, LeastSectors: t.leastSectors,
-		Wavefronts: t.wavefronts, LeastWavefronts: t.leastWavefronts}
+// counts sums the sites up, and accesses lists them.
+func (t *tally) counts(p *program) (Counts, []Access) {
+	c := Counts{Blocks: t.blocks, Instructions: map[string]int64{}}
 	for i, n := range t.instr {
 		if n > 0 {
 			c.Instructions[kindNames[i]] = n
 		}
 	}
-	return c
+	var accesses []Access
+	for i := range t.sites {
+		s, u := &p.sites[i], &t.sites[i]
+		a := Access{Pos: p.pos[s.stmt], Kind: kindNames[s.kind], Mem: s.area.name, Space: s.area.space,
+			Width: int(s.size / 8), Requests: u.requests, Bytes: u.bits / 8, Sectors: u.sectors,
+			LeastSectors: u.leastSectors, Wavefronts: u.waves, LeastWavefronts: u.leastWaves}
+		c.sum(&a, s.kind)
+		if u.requests > 0 {
+			accesses = append(accesses, a)
+		}
+	}
+	return c, accesses
+}
+
+func (c *Counts) sum(a *Access, k instrKind) {
+	write := k == kStoreGlobal || k == kStoreShared || k == kCpAsync && a.Space == cir.Shared
+	switch {
+	case a.Space == cir.Global && write:
+		c.GlobalWrite += a.Bytes
+	case a.Space == cir.Global:
+		c.GlobalRead += a.Bytes
+	case write:
+		c.SharedWrite += a.Bytes
+	default:
+		c.SharedRead += a.Bytes
+	}
+	if k == kCpAsync && write {
+		c.Async += a.Bytes
+	}
+	c.Sectors += a.Sectors
+	c.LeastSectors += a.LeastSectors
+	c.Wavefronts += a.Wavefronts
+	c.LeastWavefronts += a.LeastWavefronts
 }

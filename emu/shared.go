@@ -8,46 +8,50 @@ import (
 
 // shared is a block's shared memory, an entry of each slice a cell.
 //
-// Writers and asynchronous copies are packed: epoch or group in the upper half, then 16 bits of statement and 16 of
-// thread+1. The epoch of a record says whether a barrier has passed since; epochs go on counting over blocks.
+// Accesses and asynchronous copies are packed: the time of the warp or the batch of the copy in the upper half, then
+// 16 bits of statement and 16 of thread+1.
 type shared struct {
 	val    []uint64 // bits
 	pend   []uint64 // bits that an asynchronous copy is to put there
-	w      []uint64 // last writer, with its epoch; 0 if not initialised
-	r      []uint64 // epoch of the last read, and the warps that read in it
-	who    []uint32 // one of those readers: statement and thread+1
-	a      []uint64 // asynchronous copy to the cell, with its thread's group; 0 if none
+	w      []uint64 // last writer; 0 if not initialised
+	r      []uint64 // last reader, for each cell and each warp
+	a      []uint64 // asynchronous copy to the cell, with its thread's batch; 0 if none
 	serial []uint32 // the instruction that last wrote
-	epoch  uint32
-	count  uint32 // of store instructions
+	lanes  []uint64 // of the warp that read last: the time, and the lanes whose reads are in no order with others
+	reader []uint8  // that warp
+	count  uint32   // of store instructions
+	warps  int
 
-	// Of each thread: asynchronous groups closed; waited for; waited for before the last barrier.
-	closed, done, published []uint32
+	// Of each thread: the batch of copies that is open; the batches that its groups ended with; batches waited for,
+	// and known to all; its last copy that reads global memory, packed with its batch.
+	batch           []uint32
+	groups          [][]uint32
+	done, published []uint32
+	last            []uint64
 }
 
 func (s *shared) init(p *program) {
-	n := p.cells
+	n, threads := p.cells, p.warps*32
+	s.warps = p.warps
 	s.val = make([]uint64, n)
-	s.closed, s.done, s.published = make([]uint32, p.warps*32), make([]uint32, p.warps*32), make([]uint32, p.warps*32)
+	s.batch, s.groups, s.last = make([]uint32, threads), make([][]uint32, threads), make([]uint64, threads)
+	s.done, s.published = make([]uint32, threads), make([]uint32, threads)
 	if p.check {
-		s.pend, s.w, s.r, s.a = make([]uint64, n), make([]uint64, n), make([]uint64, n), make([]uint64, n)
-		s.who, s.serial = make([]uint32, n), make([]uint32, n)
+		s.pend, s.w, s.r, s.a = make([]uint64, n), make([]uint64, n), make([]uint64, n*p.warps), make([]uint64, n)
+		s.serial, s.lanes, s.reader = make([]uint32, n), make([]uint64, n), make([]uint8, n)
 	}
 }
 
 func (s *shared) reset() {
 	clear(s.w)
 	clear(s.a)
-	clear(s.closed)
+	clear(s.batch)
 	clear(s.done)
 	clear(s.published)
-	s.epoch++
-}
-
-// publish is a barrier: what was written, read and waited for before is visible to all.
-func (s *shared) publish() {
-	s.epoch++
-	copy(s.published, s.done)
+	clear(s.last)
+	for i := range s.groups {
+		s.groups[i] = s.groups[i][:0]
+	}
 }
 
 func packed(high uint32, stmt int32, thread int) uint64 {
@@ -64,6 +68,7 @@ func stmtOf(rec uint64) int32 { return int32(rec >> 16 & 0xffff) }
 type smem struct {
 	area
 	first, per, cellBits int
+	tagged               bool // in exact mode, arrays of other widths share its cells
 }
 
 // layOut gives shared arrays their cells. Arrays that overlap share cells as wide as all of them allow.
@@ -79,8 +84,13 @@ func (c *compiler) layOut(k *cir.Kernel) {
 			end = max(end, m.base+m.count*int64(m.bits))
 			cell = gcd(gcd(cell, int64(m.bits)), m.base-start)
 		}
+		tagged := false
+		for _, mem := range mems[i:j] {
+			tagged = tagged || c.prog.exact && int64(c.shared[mem].bits) != cell
+		}
 		for _, mem := range mems[i:j] {
 			m := c.shared[mem]
+			m.tagged = tagged
 			m.first = c.prog.cells + int((m.base-start)/cell)
 			m.per, m.cellBits = m.bits/int(cell), int(cell)
 		}
@@ -126,6 +136,12 @@ func (m *smem) read(w *warp, lane int, index int64, out []uint64, collective boo
 	if w.b.prog.check {
 		s.checkRead(w, m, lane, c, len(out)*m.per, collective)
 	}
+	if m.tagged {
+		for i := range out {
+			out[i] = untag(s.val[c+i*m.per : c+(i+1)*m.per])
+		}
+		return
+	}
 	if m.per == 1 {
 		copy(out, s.val[c:c+len(out)])
 		return
@@ -150,6 +166,12 @@ func (m *smem) store(w *warp, lane int, index int64, in []uint64) {
 
 // write splits elements into cells.
 func (m *smem) write(cells, in []uint64) {
+	if m.tagged {
+		for i, v := range in {
+			tag(cells[i*m.per:(i+1)*m.per], v)
+		}
+		return
+	}
 	if m.per == 1 {
 		copy(cells, in)
 		return
@@ -172,7 +194,7 @@ func (m *smem) begin(w *warp, lane int, index int64, in []uint64) {
 	s.checkWrite(w, m, lane, c, n)
 	m.write(s.pend[c:c+n], in)
 	t := w.thread(lane)
-	rec := packed(s.closed[t], w.now, t)
+	rec := packed(s.batch[t], w.now, t)
 	for i := c; i < c+n; i++ {
 		s.a[i] = rec
 	}

@@ -29,6 +29,9 @@ func (c *compiler) bitsOf(v cir.Value, depth int) bitsFn {
 	if k.Bits() == 0 || k.Bits() > 64 {
 		c.fail("values of %s cannot be emulated", k)
 	}
+	if c.prog.exact {
+		return c.residue(v, depth)
+	}
 	switch v := v.(type) {
 	case cir.RegElem:
 		return c.regBits(v)
@@ -94,6 +97,7 @@ func (c *compiler) memBits(v cir.MemElem, depth int) bitsFn {
 	a := src.mem.desc()
 	size := c.vectorBits(a, 1)
 	c.needBits(depth)
+	site := c.loadSite(a, size)
 	return func(w *warp, m uint32) *[32]uint64 {
 		out := &w.q[depth]
 		if m == 0 {
@@ -101,7 +105,7 @@ func (c *compiler) memBits(v cir.MemElem, depth int) bitsFn {
 		}
 		index := src.index(w)
 		ok := w.within(m, a, index, 1, size)
-		w.countLoad(a, ok, index, size)
+		w.count(site, ok, index)
 		for ; m != 0; m &= m - 1 {
 			lane := bits.TrailingZeros32(m)
 			out[lane] = 0

@@ -15,6 +15,11 @@ type warp struct {
 	full  uint32 // the lanes that exist
 	mask  uint32 // the active ones
 	now   int32  // the running statement
+	spins int    // rounds of waiting in which nothing happened
+	waits string // what for
+	time  uint32 // of the warp's accesses; see clock
+	clock clock
+	lied  bool // an integer has left the bounds that its symbol promises
 
 	u      []int64     // integers that all lanes share
 	l      [][32]int64 // integers of each lane
@@ -27,6 +32,7 @@ type warp struct {
 	buf   [128]uint64 // elements of one lane's vector
 	tmp   [128]uint64 // the same, regrouped
 	m     matrices
+	field *fieldMatrices // in exact mode
 	yield func(int32) bool
 	ticks int
 }
@@ -39,7 +45,7 @@ type (
 
 func newWarp(b *block, id int) *warp {
 	p := b.prog
-	w := &warp{b: b, id: id, first: id * 32,
+	w := &warp{b: b, id: id, first: id * 32, time: 1, clock: newClock(p),
 		u: make([]int64, p.uniforms), l: make([][32]int64, p.lanes), t: make([][32]int64, p.scale.ints),
 		f: make([][32]float64, p.scale.floats), q: make([][32]uint64, p.scale.bits),
 		reg: make([][32]uint64, p.regs), inited: make([]uint32, p.regs)}
@@ -50,6 +56,9 @@ func newWarp(b *block, id int) *warp {
 		}
 	}
 	w.u[uFirst] = int64(w.first)
+	if p.exact {
+		w.field = &fieldMatrices{}
+	}
 	return w
 }
 
@@ -57,6 +66,8 @@ func newWarp(b *block, id int) *warp {
 func (w *warp) reset() {
 	w.mask = w.full
 	w.u[uBlockX], w.u[uBlockY], w.u[uBlockZ] = w.b.xyz[0], w.b.xyz[1], w.b.xyz[2]
+	w.lied = false
+	clear(w.clock.seen)
 	clear(w.inited)
 }
 
@@ -79,7 +90,24 @@ func (w *warp) thread(lane int) int { return w.first + lane }
 
 // find returns a finding of the running statement to fill in, or nil if it is known already.
 func (w *warp) find(c Check, mem string, lane int, index int64) *Finding {
-	f := w.b.finds.add(key{check: c, stmt: w.now, mem: mem})
+	return w.fill(key{check: c, stmt: w.now, mem: mem}, mem, lane, index)
+}
+
+// race is find for a race with another statement.
+func (w *warp) race(mem string, lane int, index int64, other int32) *Finding {
+	return w.fill(raceKey(w.now, other, mem), mem, lane, index)
+}
+
+// findOr is race if that is the check, else find.
+func (w *warp) findOr(c Check, mem string, lane int, index int64, other int32) *Finding {
+	if c == Race {
+		return w.race(mem, lane, index, other)
+	}
+	return w.find(c, mem, lane, index)
+}
+
+func (w *warp) fill(k key, mem string, lane int, index int64) *Finding {
+	f := w.b.finds.add(k)
 	if f == nil {
 		return nil
 	}
@@ -105,9 +133,13 @@ func (w *warp) other(f *Finding, thread int, stmt int32, what string) {
 
 // whole reports whether all 32 lanes are active; if not, the block ends with a finding.
 func (w *warp) whole(what string) {
-	if w.mask == fullMask {
-		return
+	if w.mask != fullMask {
+		w.diverged(what)
 	}
+}
+
+// diverged ends the block with a finding: not all of the warp's lanes are active.
+func (w *warp) diverged(what string) {
 	if f := w.find(Divergent, "", bits.TrailingZeros32(w.mask), -1); f != nil {
 		f.Message = fmt.Sprintf("%s with %d of 32 threads", what, bits.OnesCount32(w.mask))
 	}

@@ -1,0 +1,170 @@
+package emu
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// mbarrier is a barrier in shared memory, as SM80 has it: it counts the arrivals of a phase, and whoever waits for
+// the phase knows what those that arrived had done.
+type mbarrier struct {
+	count, pending int
+	phase          uint32 // phases that are over
+	now, over      clock  // what the arrivals of this phase, and of those that are over, know
+}
+
+func (m *mbarrier) arrive() {
+	if m.pending--; m.pending > 0 {
+		return
+	}
+	m.over.join(&m.now)
+	clear(m.now.time)
+	clear(m.now.seen)
+	m.phase++
+	m.pending = m.count
+}
+
+// barAddress is a compiled address of an mbarrier.
+type barAddress struct {
+	mem   *smem
+	index perLane
+}
+
+func (c *compiler) bar(a cir.Addr) barAddress {
+	x := c.address(a, 0)
+	mem, ok := x.mem.(*smem)
+	if !ok || mem.bits != 64 {
+		c.fail("an mbarrier expects a 64-bit word in shared memory, but got %s", x.mem.desc().name)
+	}
+	return barAddress{mem, x.index}
+}
+
+// at is the mbarrier of a lane, or nil with a finding.
+func (a barAddress) at(w *warp, lane int, index *[32]int64) *mbarrier {
+	i := index[lane]
+	if i < 0 || i >= a.mem.count {
+		w.outOfBounds(&a.mem.area, lane, i, 1)
+		return nil
+	}
+	if w.b.prog.check {
+		w.b.sh.checkRead(w, a.mem, lane, a.mem.first+int(i)*a.mem.per, a.mem.per, false)
+	}
+	return w.b.bars[a.mem.base+i*64]
+}
+
+func (c *compiler) mbarrierInit(s cir.MBarrierInit) func(*warp) {
+	a := c.bar(s.Bar)
+	if s.Count < 1 || s.Count >= 1<<20 {
+		c.fail("expects an mbarrier of 1 to %d arrivals, but got %d", 1<<20-1, s.Count)
+	}
+	return func(w *warp) {
+		index := a.index(w)
+		w.b.sh.count++
+		for m := w.mask; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m)
+			i := index[lane]
+			if i < 0 || i >= a.mem.count {
+				w.outOfBounds(&a.mem.area, lane, i, 1)
+				continue
+			}
+			a.mem.store(w, lane, i, []uint64{uint64(s.Count)})
+			w.b.bars[a.mem.base+i*64] = &mbarrier{count: s.Count, pending: s.Count, now: newClock(w.b.prog), over: newClock(w.b.prog)}
+		}
+	}
+}
+
+func (c *compiler) mbarrierArrive(s cir.MBarrierArrive) func(*warp) {
+	a := c.bar(s.Bar)
+	return func(w *warp) {
+		w.b.counts.instr[kArrive]++
+		lanes := w.mask
+		if s.OncePerWarp {
+			if w.mask != w.full {
+				w.diverged("an arrival for the whole warp")
+			}
+			w.syncWarp()
+			lanes = 1
+		}
+		index := a.index(w)
+		for m := lanes; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m)
+			if b := a.at(w, lane, index); b != nil {
+				w.tell(&b.now)
+				b.arrive()
+			}
+		}
+		w.time++
+	}
+}
+
+// cpAsyncArrive arrives when the thread's copies so far have landed. That is at once here; what matters is that only
+// those that wait for the phase know of them.
+func (c *compiler) cpAsyncArrive(s cir.CpAsyncArrive) func(*warp) {
+	a := c.bar(s.Bar)
+	return func(w *warp) {
+		w.b.counts.instr[kArrive]++
+		index, sh := a.index(w), &w.b.sh
+		for m := w.mask; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m)
+			b := a.at(w, lane, index)
+			if b == nil {
+				continue
+			}
+			t := w.thread(lane)
+			sh.batch[t]++
+			b.now.seen[t] = max(b.now.seen[t], sh.batch[t])
+			b.arrive()
+		}
+	}
+}
+
+func (c *compiler) mbarrierWait(s cir.MBarrierWait) func(*warp) {
+	a := c.bar(s.Bar)
+	parity := c.spread(c.expr(s.Parity, 1), 1)
+	c.prog.yields = true
+	return func(w *warp) {
+		w.b.counts.instr[kMWait]++
+		w.pause()
+		for !w.phaseOver(a, parity) {
+			w.spins++
+			w.pause()
+		}
+		index := a.index(w)
+		for m := w.mask; m != 0; m &= m - 1 {
+			if b := a.at(w, bits.TrailingZeros32(m), index); b != nil {
+				w.clock.join(&b.over)
+			}
+		}
+	}
+}
+
+// phaseOver reports whether no active lane has to wait.
+func (w *warp) phaseOver(a barAddress, parity perLane) bool {
+	index, p := a.index(w), parity(w)
+	for m := w.mask; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
+		if b := a.at(w, lane, index); b != nil && int64(b.phase&1) == p[lane] {
+			w.waits = fmt.Sprintf("waits for a phase of parity %d of %s[%d], which has %d of %d arrivals",
+				p[lane], a.mem.name, index[lane], b.count-b.pending, b.count)
+			return false
+		}
+	}
+	return true
+}
+
+// tell adds to a clock what this warp has done and knows.
+func (w *warp) tell(to *clock) {
+	to.join(&w.clock)
+	to.time[w.id] = max(to.time[w.id], w.time)
+}
+
+// syncWarp orders the accesses of a warp's lanes.
+func (w *warp) syncWarp() {
+	w.clock.time[w.id] = w.time
+	for t := w.first; t < w.first+32; t++ {
+		w.clock.seen[t] = max(w.clock.seen[t], w.b.sh.done[t])
+	}
+	w.time++
+}
