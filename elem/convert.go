@@ -8,12 +8,12 @@ import (
 	"github.com/x448/float16"
 )
 
-// Bits is the element's bits, in the lowest ones of the result.
+// Bits is the element's bits, in the lowest ones of the result; of C64 and GC64, those of their first number.
 func Bits[E Any](v E) uint64 {
 	p := unsafe.Pointer(&v)
 	switch unsafe.Sizeof(v) {
 	case 1:
-		return uint64(*(*uint8)(p))
+		return uint64(*(*uint8)(p)) & (1<<KindOf[E]().Bits() - 1)
 	case 2:
 		return uint64(*(*uint16)(p))
 	case 4:
@@ -28,7 +28,11 @@ func FromBits[E Any](bits uint64) E {
 	p := unsafe.Pointer(&v)
 	switch unsafe.Sizeof(v) {
 	case 1:
-		*(*uint8)(p) = uint8(bits)
+		spare := 8 - KindOf[E]().Bits()
+		*(*uint8)(p) = uint8(bits) << spare >> spare
+		if KindOf[E]().IsSigned() && !KindOf[E]().IsFloat() {
+			*(*int8)(p) = int8(uint8(bits)<<spare) >> spare
+		}
 	case 2:
 		*(*uint16)(p) = uint16(bits)
 	case 4:
@@ -56,6 +60,9 @@ var goTypes = map[reflect.Type]Kind{
 	reflect.TypeFor[U32]():  KU32,
 	reflect.TypeFor[S64]():  KS64,
 	reflect.TypeFor[U64]():  KU64,
+	reflect.TypeFor[S4]():   KS4,
+	reflect.TypeFor[U4]():   KU4,
+	reflect.TypeFor[B1]():   KB1,
 }
 
 // BitsOfAny is the kind and the bits of an element in an interface; Invalid where v is not one of Any's types.
@@ -70,7 +77,7 @@ func BitsOfAny(v any) (Kind, uint64) {
 	case r.CanInt():
 		return k, uint64(r.Int()) & mask
 	case r.CanUint():
-		return k, r.Uint()
+		return k, r.Uint() & mask
 	case k == KF32:
 		return k, uint64(math.Float32bits(float32(r.Float())))
 	}

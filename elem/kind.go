@@ -29,6 +29,8 @@ const (
 	KU4
 	KB1
 	KU128
+	KC64
+	KGC64
 	numKinds
 )
 
@@ -61,6 +63,8 @@ var kinds = [numKinds]kindInfo{
 	KU4:     {"u4", 4, "", false, false},
 	KB1:     {"b1", 1, "", false, false},
 	KU128:   {"u128", 128, "uint4", false, false},
+	KC64:    {"c64", 128, "", true, true},
+	KGC64:   {"gc64", 192, "", true, true},
 }
 
 // info is k's row; that of Invalid for a number that is no kind.
@@ -82,7 +86,8 @@ func (k Kind) String() string {
 	return kinds[k].code
 }
 
-// CType is the CUDA C++ type of one element in memory, or "" where elements are smaller than a byte.
+// CType is the CUDA C++ type of one element in memory, or "" where elements are smaller than a byte or are several
+// numbers.
 func (k Kind) CType() string { return k.info().ctyp }
 
 // IsFloat reports whether the kind is a floating-point type.

@@ -17,11 +17,19 @@ type (
 	U32  uint32
 	S64  int64
 	U64  uint64
+	S4   int8  // its lowest 4 bits count
+	U4   uint8 // its lowest 4 bits count
+	B1   uint8 // its lowest bit counts
+
+	// C64 is a complex number of two f64, and GC64 the sum that three real products make of it. They live in
+	// registers only: MMA instructions have them as operands, memory and launchers do not.
+	C64  struct{ Re, Im float64 }
+	GC64 struct{ P0, P1, P2 float64 }
 )
 
-// Any is the set of element types that have an address (at least a byte wide).
+// Any is the set of element types.
 type Any interface {
-	F16 | BF16 | TF32 | F32 | F64 | E4M3 | E5M2 | S8 | U8 | S16 | U16 | S32 | U32 | S64 | U64
+	F16 | BF16 | TF32 | F32 | F64 | E4M3 | E5M2 | S8 | U8 | S16 | U16 | S32 | U32 | S64 | U64 | S4 | U4 | B1 | C64 | GC64
 }
 
 // Half is the set of 16-bit floating-point types.
@@ -59,7 +67,17 @@ func KindOf[E Any]() Kind {
 		return KU32
 	case S64:
 		return KS64
-	default:
+	case U64:
 		return KU64
+	case S4:
+		return KS4
+	case U4:
+		return KU4
+	case B1:
+		return KB1
+	case C64:
+		return KC64
+	default:
+		return KGC64
 	}
 }

@@ -3,14 +3,12 @@ package tests
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,9 +45,6 @@ type (
 	}
 )
 
-// errNoRow marks what cannot be built because an instruction is in no table yet.
-var errNoRow = errors.New("not in the atoms' table")
-
 // golden reads the rows of a file, of the folder GOCUTE_GOLDEN where that is set.
 func golden[T any](t testing.TB, name string) []T {
 	t.Helper()
@@ -73,59 +68,17 @@ func golden[T any](t testing.TB, name string) []T {
 	return rows
 }
 
-// tables finds instructions: in package atoms, else in the golden tables, whose rows test the layouts of
-// instructions that the generator does not have.
-type tables struct {
-	mma   map[string]*atoms.MMARow
-	copy  map[string]*atoms.CopyRow
-	alien map[string]bool // not in package atoms
-	used  map[string]bool // aliens that were asked for
-}
-
-func newTables(t testing.TB) *tables {
-	tab := &tables{mma: map[string]*atoms.MMARow{}, copy: map[string]*atoms.CopyRow{}, alien: map[string]bool{}, used: map[string]bool{}}
-	for _, g := range golden[goldenMMA](t, "mma_atoms.jsonl") {
-		if row, ok := atoms.FindMMA(g.Name); ok {
-			tab.mma[g.Name] = row
-			continue
-		}
-		tab.mma[g.Name], tab.alien[g.Name] = g.row(t), true
+// findRow finds an instruction.
+func findRow[R any](find func(string) (*R, bool), name string) (*R, error) {
+	row, ok := find(name)
+	if !ok {
+		return nil, fmt.Errorf("package atoms has no %s", name)
 	}
-	for _, g := range golden[goldenCopy](t, "copy_atoms.jsonl") {
-		if row, ok := atoms.FindCopy(g.Name); ok {
-			tab.copy[g.Name] = row
-			continue
-		}
-		tab.copy[g.Name], tab.alien[g.Name] = g.row(), true
-	}
-	return tab
-}
-
-func (tab *tables) findMMA(name string) (*atoms.MMARow, error) {
-	row := tab.mma[name]
-	if row == nil {
-		return nil, fmt.Errorf("%s: %w", name, errNoRow)
-	}
-	tab.used[name] = tab.used[name] || tab.alien[name]
 	return row, nil
 }
 
-func (tab *tables) findCopy(name string) (*atoms.CopyRow, error) {
-	row := tab.copy[name]
-	if row == nil || picksWidth(name) {
-		return nil, fmt.Errorf("%s: %w", name, errNoRow)
-	}
-	tab.used[name] = tab.used[name] || tab.alien[name]
-	return row, nil
-}
-
-// picksWidth reports whether an operation chooses its width where it is used: it is no instruction and has no layout.
-func picksWidth(name string) bool {
-	return strings.HasPrefix(name, "Auto") || strings.HasSuffix(name, "_AUTO")
-}
-
-func (s *mmaSpec) build(tab *tables) (*ir.TiledMMA, error) {
-	row, err := tab.findMMA(s.Atom)
+func (s *mmaSpec) build() (*ir.TiledMMA, error) {
+	row, err := findRow(atoms.FindMMA, s.Atom)
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +99,8 @@ func (s *mmaSpec) build(tab *tables) (*ir.TiledMMA, error) {
 	return ir.NewTiledMMA(row, warps, perm)
 }
 
-func (s *copySpec) build(tab *tables) (*ir.TiledCopy, error) {
-	row, err := tab.findCopy(s.Op)
+func (s *copySpec) build() (*ir.TiledCopy, error) {
+	row, err := findRow(atoms.FindCopy, s.Op)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +121,7 @@ func (s *copySpec) build(tab *tables) (*ir.TiledCopy, error) {
 	case s.Make == "make_cotiled_copy":
 		return ir.NewCotiledCopy(row, e, l(s.TV), l(s.Data))
 	case s.MMA != nil:
-		m, err := s.MMA.build(tab)
+		m, err := s.MMA.build()
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +130,7 @@ func (s *copySpec) build(tab *tables) (*ir.TiledCopy, error) {
 		}
 		return ir.NewTiledCopyMMA(row, e, m, ir.Operand(last))
 	case base == "make_tiled_copy_" && s.Of != nil:
-		of, err := s.Of.build(tab)
+		of, err := s.Of.build()
 		if err != nil {
 			return nil, err
 		}
@@ -212,41 +165,15 @@ func parse(text string) algebra.Layout {
 
 func size(l algebra.Layout) int64 { n, _ := l.IntSize(); return n }
 
-// tally counts rows by what became of them.
-type tally struct {
-	passed  map[string]int
-	skipped map[string]int
-}
+// tally counts rows by their kind.
+type tally map[string]int
 
-func newTally() *tally { return &tally{passed: map[string]int{}, skipped: map[string]int{}} }
-
-// skip counts a row whose instruction is in no table; other errors are the row's failure.
-func (c *tally) skip(t *testing.T, id string, err error) bool {
-	t.Helper()
-	if err == nil {
-		return false
-	}
-	if errors.Is(err, errNoRow) {
-		c.skipped[err.Error()]++
-		return true
-	}
-	t.Errorf("%s: %v", id, err)
-	return true
-}
-
-func (c *tally) log(t *testing.T, tab *tables) {
+func (c tally) log(t *testing.T) {
 	t.Helper()
 	total := 0
-	for _, k := range slices.Sorted(maps.Keys(c.passed)) {
-		t.Logf("passed %4d %s", c.passed[k], k)
-		total += c.passed[k]
-	}
-	for _, k := range slices.Sorted(maps.Keys(c.skipped)) {
-		t.Logf("skipped %3d %s", c.skipped[k], k)
+	for _, k := range slices.Sorted(maps.Keys(c)) {
+		t.Logf("passed %4d %s", c[k], k)
+		total += c[k]
 	}
 	t.Logf("passed %d in all", total)
-	if used := slices.Sorted(maps.Keys(tab.used)); len(used) > 0 {
-		used = slices.DeleteFunc(used, func(n string) bool { return !tab.used[n] })
-		t.Logf("instructions tested by their golden row, not in package atoms yet: %s", strings.Join(used, " "))
-	}
 }

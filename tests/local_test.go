@@ -13,7 +13,6 @@ import (
 
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/sym"
-	"github.com/gocute/gocute/dsl/ir"
 )
 
 // entries splits a tuple's text at its outer commas.
@@ -51,7 +50,7 @@ func kept(text, proj string) string {
 	return "(" + strings.Join(out, ",") + ")"
 }
 
-func checkLocalTile(t *testing.T, g *goldenPartition, _ *tables) (differ, error) {
+func checkLocalTile(t *testing.T, g *goldenPartition) (differ, error) {
 	s := &g.Setup
 	tile, err := algebra.ParseTiler(kept(s.Tiler, s.Proj))
 	require.NoError(t, err)
@@ -97,31 +96,31 @@ func sameView(d *differ, want string, got algebra.Layout) {
 	d.text("layout", want, got, nil)
 }
 
+// projection reads which modes a projection keeps.
+func projection(proj string) []bool {
+	if proj == "" {
+		return nil
+	}
+	var out []bool
+	for _, e := range entries(proj) {
+		out = append(out, e != "X")
+	}
+	return out
+}
+
 // checkLocalPartition deals the elements out to threads, one each, tile after tile.
-func checkLocalPartition(t *testing.T, g *goldenPartition, _ *tables) (differ, error) {
+func checkLocalPartition(t *testing.T, g *goldenPartition) (differ, error) {
 	thr := parse(g.Setup.Thr)
-	shape, err := algebra.ParseShape(kept(algebra.ProductEach(thr.Shape()).String(), g.Setup.Proj))
-	require.NoError(t, err)
-	cover, err := algebra.ZippedDivideCeil(parse(g.Setup.Tensor.Layout), algebra.TileBy(shape))
-	if err != nil {
+	v := view{thread: &sym.Symbol{Name: "t", Class: sym.Thread, Hi: int64(len(g.Result.Offsets) - 1)}}
+	var err error
+	if v.t, err = probe(parse(g.Setup.Tensor.Layout), true).LocalPartition("tX", thr, projection(g.Setup.Proj), sym.New(v.thread)); err != nil {
 		return nil, err
 	}
 	var d differ
-	var v view
 	var hash fnv
 	got := make([][]int64, len(g.Result.Offsets))
 	for thread := range got {
-		c, err := algebra.ParseCoord(kept(place(t, thr, int64(thread)), g.Setup.Proj))
-		require.NoError(t, err)
-		l, off, err := algebra.Slice(cover.Layout, algebra.C(c, algebra.Underscore))
-		if err != nil {
-			return nil, err
-		}
-		if l.Rank() == 1 { // the rests are one mode of the slice
-			l = l.Mode(0)
-		}
-		v = view{t: &ir.Tensor{Layout: l, Offset: off.Get()}}
-		if got[thread], err = v.offsets(0); err != nil {
+		if got[thread], err = v.offsets(int64(thread)); err != nil {
 			return nil, err
 		}
 		d.value(fmt.Sprintf("first offset of thread %d", thread), fmt.Sprint(g.Result.Offsets[thread]), got[thread][0])
@@ -136,20 +135,4 @@ func checkLocalPartition(t *testing.T, g *goldenPartition, _ *tables) (differ, e
 		d.value("offsets of thread "+key, fmt.Sprint(want), got[thread][:len(want)])
 	}
 	return d, nil
-}
-
-// place is the text of a thread's coordinate, one index for each mode of the thread layout.
-func place(t *testing.T, thr algebra.Layout, thread int64) string {
-	t.Helper()
-	at, err := algebra.IdxToCrdIn(thread, thr)
-	require.NoError(t, err)
-	if thr.Shape().IsLeaf() {
-		return at.String()
-	}
-	flat := make([]any, thr.Rank())
-	for i := range flat {
-		flat[i], err = algebra.CrdToIndex(at.Mode(i), thr.Shape().Mode(i))
-		require.NoError(t, err)
-	}
-	return algebra.C(flat...).String()
 }

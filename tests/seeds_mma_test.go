@@ -221,7 +221,7 @@ func gathered(s *seedCase) algebra.Layout {
 
 // example is the setup of the documents' own running example, for rows that do not repeat it.
 func example(s *seedCase, c copySpec, tensor string) *seedCase {
-	return &seedCase{seedSetup{Copy: &c, Tensor: tensor}, s.t, s.tab}
+	return &seedCase{seedSetup{Copy: &c, Tensor: tensor}, s.t}
 }
 
 var (

@@ -244,10 +244,8 @@ var seedInstructions = map[string]seedFunc{
 		if _, found := atoms.FindCopy(s.Op); found {
 			return "yes"
 		}
-		for name := range s.tab.copy {
-			if name == s.Op || strings.HasPrefix(name, s.Op+"<") {
-				return notExpressible(s.Op + " is not in package atoms yet")
-			}
+		if slices.Contains(atoms.BulkKinds(), s.Op) {
+			return "yes"
 		}
 		return "not accepted by the headers"
 	},

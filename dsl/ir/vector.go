@@ -52,13 +52,15 @@ func (t *Tensor) vectors(n int64, atom string) bool {
 		return t.checkAlignment(n, n, atom) == nil && t.oneDirection(n)
 	}
 	word := min(n, int64(max(1, 32/t.Elem.Bits())))
-	for i, d := range t.Layout.Stride().Leaves() {
-		ext, _ := t.Layout.Shape().Leaves()[i].IsConst()
-		if step, ok := d.IsConst(); !ok || ext > 1 && step != 1 && step%word != 0 && step >= word {
+	if !t.Layout.IsStatic() || !t.Offset.DivisibleBy(word) {
+		return false
+	}
+	for i := int64(0); i < sizeOf(t.Layout); i += n { // vectors begin a register, or the half or quarter that they fill
+		if t.Layout.AtInt(i)%word != 0 {
 			return false
 		}
 	}
-	return t.Offset.DivisibleBy(word)
+	return true
 }
 
 // oneDirection reports whether the coordinates of a vector of a global tensor go along one mode, so that its tail can

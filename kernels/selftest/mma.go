@@ -102,10 +102,14 @@ func kernelName(name string) string {
 
 // mma makes the test of an MMA.
 func mma[D, A, B, C elem.Any](atom atoms.MMAAtom[D, A, B, C]) (Test, error) {
-	row := atom.Row()
-	if row == nil {
+	if atom.Row() == nil {
 		return Test{}, fmt.Errorf("selftest: expects an atom, but got none")
 	}
+	return mmaAs(atom, atom.Row())
+}
+
+// mmaAs expects of an MMA what a row says.
+func mmaAs[D, A, B, C elem.Any](atom atoms.MMAAtom[D, A, B, C], row *atoms.MMARow) (Test, error) {
 	p, err := newProduct(row)
 	if err != nil {
 		return Test{}, err
