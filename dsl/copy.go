@@ -228,7 +228,7 @@ func (c ThrCopy[S, D, E]) RetileD(t Tensor[D, E]) Tensor[D, E] {
 // Copy moves src to dst, partitions of this tiled copy (or retiled fragments). What lies outside the extents of a
 // global source reads as zeros; what lies outside those of a global destination is not written.
 func Copy[S, D Space, E elem.Any](c TiledCopy[S, D, E], src Tensor[S, E], dst Tensor[D, E]) {
-	k := together("Copy", origin{src.k, src.t}, origin{dst.k, dst.t})
+	k := together("Copy", origin(src), origin(dst))
 	if k == nil || !k.made("Copy", "TiledCopy", c.c != nil, c.err) {
 		return
 	}

@@ -49,7 +49,7 @@ type Expectation struct {
 // coordinate of the output to the expected value. `gocute run` and package check compare with it.
 // The tolerance is relative to the root mean square of the expected values; 0 demands equality.
 func Expect[E elem.Any](out Tensor[Gmem, E], tolerance float64, element func(r *Ref) func(at []int64) float64) {
-	k := together("Expect", origin{out.k, out.t})
+	k := together("Expect", origin(out))
 	if k == nil || !k.function("Expect", element == nil) {
 		return
 	}

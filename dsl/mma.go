@@ -125,6 +125,9 @@ func (m ThrMMA[D, A, B, C]) fragment(op string, k *K, t *ir.Tensor, o ir.Operand
 	}
 	l, err := ir.OperandLayout(part.Layout, o)
 	if err == nil {
+		err = m.m.HasFragment(o)
+	}
+	if err == nil {
 		var out *ir.Tensor
 		if out, err = m.k.registers("tCr"+t.Base, t.Base, t.Elem, l, part.Values); err == nil {
 			return out
@@ -162,7 +165,7 @@ func FragmentB[S Space, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, B
 // FragmentC declares accumulators for the thread's part of an output tensor over (M,N): (MMA,MMA_M,MMA_N).
 // The output's elements may be of another type than the accumulators.
 func FragmentC[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, O]) Tensor[Rmem, C] {
-	if together("FragmentC", origin{t.k, t.t}) == nil {
+	if together("FragmentC", origin(t)) == nil {
 		return Tensor[Rmem, C]{k: t.k}
 	}
 	acc := *t.t
@@ -172,7 +175,7 @@ func FragmentC[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S
 
 // PartitionOut is the thread's view of an output tensor over (M,N) whose elements are not the accumulators' type.
 func PartitionOut[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tensor[S, O]) Tensor[S, O] {
-	if together("PartitionOut", origin{t.k, t.t}) == nil {
+	if together("PartitionOut", origin(t)) == nil {
 		return t
 	}
 	acc := *t.t
@@ -187,7 +190,7 @@ func PartitionOut[S Space, O, D, A, B, C elem.Any](m ThrMMA[D, A, B, C], t Tenso
 // Gemm is c += a*b over fragments (MMA,MMA_M,MMA_K), (MMA,MMA_N,MMA_K), (MMA,MMA_M,MMA_N); the K mode may have
 // been selected away.
 func Gemm[D, A, B, C elem.Any](m TiledMMA[D, A, B, C], a Tensor[Rmem, A], b Tensor[Rmem, B], c Tensor[Rmem, C]) {
-	k := together("Gemm", origin{a.k, a.t}, origin{b.k, b.t}, origin{c.k, c.t})
+	k := together("Gemm", origin(a), origin(b), origin(c))
 	if k == nil || !k.made("Gemm", "TiledMMA", m.m != nil, m.err) {
 		return
 	}

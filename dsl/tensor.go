@@ -116,7 +116,7 @@ func (t Tensor[S, E]) String() string {
 
 // Size is the number of elements in a mode, or in the whole view.
 func (t Tensor[S, E]) Size(mode ...int) Expr {
-	if together("Size", origin{t.k, t.t}) == nil {
+	if together("Size", origin(t)) == nil {
 		return Expr{k: t.k, err: errReported}
 	}
 	if len(mode) == 0 {
@@ -158,7 +158,7 @@ func (k *K) coordinates(op string, coord []any) ([]any, bool) {
 
 // At fixes the modes that have an index and keeps those that have All.
 func (t Tensor[S, E]) At(coord ...any) Tensor[S, E] {
-	if together("At", origin{t.k, t.t}) == nil {
+	if together("At", origin(t)) == nil {
 		return Tensor[S, E]{k: t.k}
 	}
 	bad := Tensor[S, E]{k: t.k}
@@ -212,7 +212,7 @@ func (k *K) checkIndices(t *ir.Tensor, coord []any) bool {
 // Tile cuts the tensor into tiles that cover it and selects those at the coordinate (local_tile): the modes of
 // the tile, then one mode for each All. Tails need no mask: the tensor's own extents are the truth.
 func (t Tensor[S, E]) Tile(tile Tiler, coord ...any) Tensor[S, E] {
-	if together("Tile", origin{t.k, t.t}) == nil {
+	if together("Tile", origin(t)) == nil {
 		return Tensor[S, E]{k: t.k}
 	}
 	bad := Tensor[S, E]{k: t.k}
@@ -240,7 +240,7 @@ func Clear[E elem.Any](t Tensor[Rmem, E]) { Fill(t, 0) }
 
 // Fill sets every element of a fragment.
 func Fill[E elem.Any](t Tensor[Rmem, E], value float64) {
-	if k := together("Fill", origin{t.k, t.t}); k != nil && k.usable("Fill", t.t) {
+	if k := together("Fill", origin(t)); k != nil && k.usable("Fill", t.t) {
 		t.k.add(ir.FillOp{Pos: t.k.position(), Dst: t.t, Value: value})
 	}
 }
@@ -264,7 +264,7 @@ func (k *K) usable(op string, ts ...*ir.Tensor) bool {
 // of their strides.
 func FragmentLike[S Space, E elem.Any](t Tensor[S, E]) Tensor[Rmem, E] {
 	bad := Tensor[Rmem, E]{k: t.k}
-	if together("FragmentLike", origin{t.k, t.t}) == nil {
+	if together("FragmentLike", origin(t)) == nil {
 		return bad
 	}
 	l, err := ir.FragmentLayout(t.t.Layout)
@@ -289,7 +289,7 @@ func fragmentName(t *ir.Tensor) string {
 // Recast views the same storage as elements of type O, which must not be narrower than the storage's.
 func Recast[O elem.Any, S Space, E elem.Any](t Tensor[S, E]) Tensor[S, O] {
 	bad := Tensor[S, O]{k: t.k}
-	if together("Recast", origin{t.k, t.t}) == nil {
+	if together("Recast", origin(t)) == nil {
 		return bad
 	}
 	kind := elem.KindOf[O]()

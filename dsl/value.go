@@ -145,7 +145,7 @@ func Combine[S, D Space, E, O elem.Any](dst Tensor[D, O], src Tensor[S, E], f fu
 // Convert declares a fragment of type O with the values of src, rounded.
 func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
 	out := Tensor[Rmem, O]{k: src.k}
-	if together("Convert", origin{src.k, src.t}) == nil {
+	if together("Convert", origin(src)) == nil {
 		return out
 	}
 	kind := elem.KindOf[O]()
@@ -163,7 +163,7 @@ func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
 }
 
 func mapInto[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(old Val[O], v Val[E]) Val[O], src Tensor[S, E]) {
-	k := together(op, origin{dst.k, dst.t}, origin{src.k, src.t})
+	k := together(op, origin(dst), origin(src))
 	if k == nil || !k.function(op, f == nil) {
 		return
 	}

@@ -102,9 +102,20 @@ func (m *TiledMMA) part(shape algebra.Shape, o Operand) (algebra.Layout, error) 
 	return l, err
 }
 
+// HasFragment says why an operand has no registers: wgmma reads it from shared memory.
+func (m *TiledMMA) HasFragment(o Operand) error {
+	if m.Regs(o).Type == "u64" {
+		return fmt.Errorf("%s reads operand %c from shared memory, through a descriptor: it has no fragment", m.Row.Name, o)
+	}
+	return nil
+}
+
 // FragmentOf is the layout of an operand's fragment for a tensor of the given shape (partition_fragment_A, _B, _C of
 // its compact layout).
 func (m *TiledMMA) FragmentOf(shape algebra.Shape, o Operand) (algebra.Layout, error) {
+	if err := m.HasFragment(o); err != nil {
+		return algebra.Layout{}, err
+	}
 	l, err := m.part(shape, o)
 	if err != nil {
 		return l, err
