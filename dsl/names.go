@@ -28,20 +28,17 @@ var reserved = words(`
 	load_b8 load_b16 load_b32 load_b64 load_b128 store_b8 store_b16 store_b32 store_b64 store_b128 clear_b8 clear_b16
 	clear_b32 clear_b64 clear_b128`)
 
-// libraryNames are functions of the C library and of CUDA's headers, which a kernel, an extern "C" function, cannot be
-// named like.
+// libraryNames are functions that CUDA's headers declare, with which nvcc refuses a kernel of the same name.
 var libraryNames = words(`
-	abort abs acos acosf acosh acoshf alloca asin asinf asinh atan atan2 atan2f atanf atanh atexit atof atoi atol bcmp
-	bsearch bzero calloc cbrt cbrtf ceil ceilf clock clock64 close copysign cos cosf cosh coshf cospi div erf erfc erfcx
-	erfinv exit exp10 exp2 exp2f expm1 fclose fdim fflush floor floorf fmod fmodf fopen fprintf fputs fread free frexp
-	fwrite gamma getchar getenv gets hypot hypotf index isalpha isdigit isfinite isinf isnan isspace j0 j0f j1 j1f jn
-	jnf kill labs ldexp ldiv lgamma link llabs llrint llround log log10 log10f log1p log2 log2f logb logf longjmp lrint
-	lround malloc memchr memcmp memcpy memmove memset modf nan nanf nearbyint nextafter norm norm3d norm4d normcdf open
-	pipe pow powf printf prof putchar puts qsort raise rand random read realloc recv remainder remove remquo rename rint
-	rintf rnorm3d rnorm4d round roundf rsqrt rsqrtf scalbln scalbn scanf select send setjmp signal signbit sin sinf
-	sincos sincosf sinh sinhf sinpi sleep socket sprintf srand sscanf stat strcat strchr strcmp strcpy strlen strncpy
-	strstr strtod strtok strtol system tan tanf tgamma time times trap trunc truncf umax umin umul umulhi unlink vprintf
-	wait write y0 y0f y1 y1f yn ynf`)
+	abort abs acos acosf acosh acoshf alloca asin asinf asinh atan atan2 atan2f atanf atanh atexit atof atoi atol
+	bcmp bsearch bzero calloc cbrt cbrtf ceil ceilf clock clock64 copysign cos cosf cosh coshf cospi div erf erfc
+	erfcx erfinv exit exp10 exp2 exp2f expm1 fclose fdim fflush floor floorf fmod fmodf fopen fprintf fputs fread
+	free frexp fwrite gamma getchar getenv hypot hypotf isalpha isdigit isspace j0 j0f j1 j1f jn jnf labs ldexp
+	ldiv lgamma llabs llrint llround log log10 log10f log1p log2 log2f logb logf lrint lround malloc memcmp memcpy
+	memmove memset modf nan nanf nearbyint nextafter norm norm3d norm4d normcdf pow powf printf putchar puts qsort
+	rand random realloc remainder remove remquo rename rint rintf rnorm3d rnorm4d round roundf rsqrt rsqrtf scalbln
+	scalbn scanf select sin sincos sincosf sinf sinh sinhf sinpi sprintf srand sscanf strcat strcmp strcpy strlen
+	strncpy strtod strtok strtol system tan tanf tgamma time trunc truncf umax umin vprintf y0 y0f y1 y1f yn ynf`)
 
 // devices are file names that Windows keeps for itself, whatever their case; Go refuses them in import paths.
 var devices = words(`con prn aux nul com1 com2 com3 com4 com5 com6 com7 com8 com9 lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9`)
