@@ -21,21 +21,20 @@ if [ -z "${GOCUTE_CUBLAS:-}" ]; then
 fi
 
 for t in cuda cublas launch; do step $t 1 ./$t.test -test.v -test.run GPU; done
-step device 30 ./device.test -test.v
+step device 8 ./device.test -test.v
 step bench 12 ./bench
 
 # How long nvcc takes for the GEMM, alone in an empty folder.
-compile() {
-  local dir
-  dir=$(mktemp -d) && cp gemm_f16.cu "$dir" && cd "$dir" || return
+compile() (
+  dir=$(mktemp -d) && cp gemm_f16.cu "$dir" && cd "$dir" || exit
   for arch in sm_80 sm_90; do
     for i in 1 2 3; do
-      local t0=$EPOCHREALTIME
-      nvcc -cubin -arch=$arch -O3 -std=c++17 gemm_f16.cu -o gemm.cubin || return
+      t0=$EPOCHREALTIME
+      nvcc -cubin -arch=$arch -O3 -std=c++17 gemm_f16.cu -o gemm.cubin || exit
       awk -v a=$arch -v s="$t0" -v e="$EPOCHREALTIME" 'BEGIN { printf "nvcc gemm_f16.cu %s %.2f s\n", a, e - s }'
     done
   done
-}
+)
 if command -v nvcc >/dev/null; then step nvcc 6 compile; fi
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck; do
