@@ -60,7 +60,7 @@ type Options struct {
 	Device   int       // ordinal of the GPU
 	ForcePTX bool      // on a GPU, let the driver compile PTX even where a cubin could be made
 	EmuSeeds []uint64  // schedules of the emulator, which have to agree; nil is the one with the warps in order
-	Progress io.Writer // lines about an installation of nvcc; nil is standard error
+	Progress io.Writer // lines about an installation of nvcc, and about runs that take long; nil is standard error
 }
 
 // Run runs the kernel once, or once for each schedule of the emulator, and compares.
@@ -82,11 +82,15 @@ func Run(ctx context.Context, k *dsl.Kernel, args Args, opt Options) (*Result, e
 	if dev != nil {
 		defer dev.Close()
 	}
-	p, err := newPlan(c, args, dev != nil)
+	use := inEmulator
+	if dev != nil {
+		use = onDevice
+	}
+	p, err := newPlan(c, args, use)
 	if err != nil {
 		return nil, err
 	}
-	res := &Result{Kernel: c.Name, Dims: p.dims, Scalars: p.scalars, Defaults: p.defaults, Seed: args.Seed, Note: note, params: c.Params}
+	res := &Result{Kernel: c.Name, Dims: p.dims, Scalars: p.scalars, Defaults: p.defaults, Seed: args.Seed, Note: note, params: c.Params, expects: len(k.Expectations())}
 	if p.grid.Empty() {
 		res.Where, res.Empty = "nowhere", true
 		return res, nil
@@ -94,13 +98,16 @@ func Run(ctx context.Context, k *dsl.Kernel, args Args, opt Options) (*Result, e
 	if dev != nil {
 		err = p.onGPU(ctx, dev, opt, res)
 	} else {
+		res.work = p.work() * float64(max(len(opt.EmuSeeds), 1))
+		stop := watch(opt.progress(), c.Name, res.work, stillRunning)
+		defer stop()
 		err = p.onCPU(ctx, opt, res)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := p.compare(ctx, k.Expectations(), res); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Name, err)
+		return nil, named(c.Name, err)
 	}
 	return res, nil
 }

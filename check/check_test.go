@@ -3,6 +3,7 @@ package check_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -72,7 +73,13 @@ func TestRight(t *testing.T) {
 func TestNotCompared(t *testing.T) {
 	res := result(t, double("M", nil, nil), check.Args{})
 	require.NoError(t, res.Err())
-	require.Contains(t, res.String(), "B        f32 (256,32): not compared, for it has no Expect\n")
+	require.True(t, strings.HasSuffix(res.String(), "B        f32 (256,32): not compared, for it has no Expect\nRAN  no reference to compare with (state one with Expect)"), res)
+	res = result(t, double("M", nil, nil), check.Args{Dims: map[string]int64{"M": 0}})
+	require.NotContains(t, res.String(), "PASS")
+	in, err := check.Inspect(t.Context(), double("M", nil, nil), check.Args{Dims: map[string]int64{"M": 4}}, check.Options{})
+	require.NoError(t, err)
+	require.Contains(t, in.String(), "  exact    no reference to compare with\n")
+	require.True(t, strings.HasSuffix(in.String(), "\nRAN  no reference to compare with (state one with Expect)"), in)
 }
 
 func TestUnwritten(t *testing.T) {
@@ -111,16 +118,19 @@ func TestMistakes(t *testing.T) {
 		{gemm, dims(128, 128, 1001), "gemm_f16: K = 1001: must be a multiple of 8"},
 		{gemm, dims(0, 128, 64), "gemm_f16: M = 0: must be at least 1"},
 		{gemm, dims(-3, 128, 64), "gemm_f16: M = -3: must be at least 1"},
-		{gemm, dims(1<<20, 1<<20, 64), "gemm_f16: C would take 4.4e+12 bytes: expected at most 68719476736"},
 		{gemm, check.Args{Dims: map[string]int64{"Q": 1}}, "gemm_f16: there is no dim Q: expected one of M, N, K"},
 		{gemm, check.Args{Scalars: map[string]float64{"M": 1}}, "gemm_f16: there is no scalar M: expected one of alpha, beta"},
 		{gemm, check.Args{Tensors: map[string][]float64{"D": nil}}, "gemm_f16: there is no tensor D: expected one of A, B, C"},
 		{kernels.Copy4x32(), check.Args{Dims: map[string]int64{"M": 1}}, "copy_4x32: there is no dim M: expected none, for the kernel has none"},
 		{kernels.Copy4x32(), check.Args{Tensors: map[string][]float64{"A": {1}}}, "copy_4x32: A: expected the data of an input, 128 numbers, but got 1"},
-		{double(4, 1, func(RefTensor) func([]int64) float64 { panic("oh") }), check.Args{}, "twofold: the reference of B panicked: oh"},
+		{double(4, 1, func(RefTensor) func([]int64) float64 { return nil }), check.Args{}, "twofold: the reference of B returned no function, but nil"},
 	} {
 		_, err := check.Run(t.Context(), c.k, c.args, onCPU)
 		require.EqualError(t, err, c.err)
+	}
+	for _, n := range []int64{1 << 20, 1 << 21} {
+		_, err := check.Run(t.Context(), gemm, dims(n, n, 64), onCPU)
+		require.ErrorContains(t, err, "gemm_f16: C needs ")
 	}
 	_, err := check.Run(t.Context(), Define("bad", func(k *K) { k.Threads(0) }), check.Args{}, onCPU)
 	require.ErrorContains(t, err, "bad: Threads: expects 1 to 1024 threads, but got 0")
@@ -128,6 +138,27 @@ func TestMistakes(t *testing.T) {
 	cancel()
 	_, err = check.Run(ctx, gemm, check.Args{}, onCPU)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestReferencePanics names the line of the reference that is wrong, be it the dsl or the Go runtime that panics.
+func TestReferencePanics(t *testing.T) {
+	zero := int64(0)
+	_, file, line, _ := runtime.Caller(0)
+	for i, c := range []struct {
+		reference func(RefTensor) func([]int64) float64
+		err       string
+	}{
+		{func(RefTensor) func([]int64) float64 { panic("oh\nno") }, "oh no"},
+		{func(a RefTensor) func([]int64) float64 { return func([]int64) float64 { return a.At(0, 32) } }, "the reference reads at [0 32], outside of a tensor of extents [4 32]"},
+		{func(a RefTensor) func([]int64) float64 { return func(at []int64) float64 { return a.Data[at[1]+1e6] } }, "runtime error: index out of range"},
+		{func(RefTensor) func([]int64) float64 { return func([]int64) float64 { return float64(1 / zero) } }, "runtime error: integer divide by zero"},
+	} {
+		want := fmt.Sprintf("%s:%d: twofold: the reference of B panicked: %s", file, line+5+i, c.err)
+		_, err := check.Run(t.Context(), double(4, 1, c.reference), check.Args{}, onCPU)
+		require.ErrorContains(t, err, want)
+		_, err = check.Exact(t.Context(), double(4, 1, c.reference), check.Args{})
+		require.ErrorContains(t, err, fmt.Sprintf("%s:%d: twofold: ", file, line+5+i))
+	}
 }
 
 func TestEmpty(t *testing.T) {

@@ -135,13 +135,17 @@ func reference(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, sample [][]
 	fail := func(err error) { once.Do(func() { failed = err }) }
 	guard := func() {
 		if r := recover(); r != nil {
-			fail(fmt.Errorf("the reference of %s panicked: %v", e.Output, r))
+			fail(blame(e.Output, r))
 		}
 	}
 	parallel(int64(len(sample)), 64, func() (work func(lo, hi int64)) {
 		work = func(lo, hi int64) {}
 		defer guard()
 		f := e.Element(ref)
+		if f == nil {
+			fail(fmt.Errorf("the reference of %s returned no function, but nil", e.Output))
+			return work
+		}
 		return func(lo, hi int64) {
 			defer guard()
 			if err := ctx.Err(); err != nil {

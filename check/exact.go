@@ -113,7 +113,7 @@ func newExact(ctx context.Context, c *cir.Kernel, expects []dsl.Expectation, arg
 		}
 	}
 	args.Scalars = scalars
-	p, err := newPlan(c, args, false)
+	p, err := newPlan(c, args, inField)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func newExact(ctx context.Context, c *cir.Kernel, expects []dsl.Expectation, arg
 			}
 			w := wanted{t: t, sample: t.exactSample()}
 			if w.values, err = x.reference(ctx, e, w.sample); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", c.Name, e.Output, err)
+				return nil, named(c.Name, fmt.Errorf("%s: %w", e.Output, err))
 			}
 			x.wants = append(x.wants, w)
 		}

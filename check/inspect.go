@@ -58,7 +58,9 @@ func Inspect(ctx context.Context, k *dsl.Kernel, args Args, opt Options) (*Inspe
 	in := &Inspection{Result: res, Threads: c.Threads, Shared: c.SmemBytes}
 	exactArgs := args
 	exactArgs.Dims = res.Dims
+	stop := watch(opt.progress(), c.Name, res.work, stillRunning)
 	in.Exact, in.NotExact = Exact(ctx, k, exactArgs)
+	stop()
 	if in.NotExact != nil && ctx.Err() != nil {
 		return nil, in.NotExact
 	}
@@ -210,10 +212,12 @@ func (c chip) blocks(threads, registers, shared int) int {
 // String is the report.
 func (in *Inspection) String() string {
 	var b strings.Builder
-	b.WriteString(strings.TrimSuffix(strings.TrimSuffix(in.Result.String(), "PASS"), "FAIL"))
+	b.WriteString(in.Result.body())
 	switch {
 	case in.Exact == nil:
 		fmt.Fprintf(&b, "  exact    not run: %v\n", in.NotExact)
+	case in.Exact.Err() == nil && in.Result.expects == 0:
+		b.WriteString("  exact    no reference to compare with\n")
 	case in.Exact.Err() == nil:
 		fmt.Fprintf(&b, "  exact    %d elements are right in the field of 2^61-1\n", in.Exact.Compared)
 	default:
@@ -232,7 +236,7 @@ func (in *Inspection) String() string {
 	if in.Err() != nil {
 		return b.String() + "FAIL"
 	}
-	return b.String() + "PASS"
+	return b.String() + in.Result.passed()
 }
 
 func (in *Inspection) costs(b *strings.Builder, rep *emu.Report) {

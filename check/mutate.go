@@ -84,7 +84,7 @@ type change struct {
 // synchronises reports whether a statement orders others.
 func synchronises(s cir.Stmt) bool {
 	switch s.(type) {
-	case cir.Barrier, cir.CommitGroup, cir.WaitGroup, cir.MBarrierArrive, cir.CpAsyncArrive, cir.MBarrierWait:
+	case cir.Barrier, cir.NamedBarrier, cir.SyncWarp, cir.CommitGroup, cir.WaitGroup, cir.MBarrierArrive, cir.CpAsyncArrive, cir.MBarrierWait:
 		return true
 	}
 	return false

@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -19,9 +18,6 @@ const (
 	gpuExtent      = 1024
 )
 
-// maxTensorBytes refuses sizes that are surely a slip.
-const maxTensorBytes = 1 << 36
-
 // plan is a kernel with arguments that its launcher would accept.
 type plan struct {
 	c        *cir.Kernel
@@ -32,13 +28,13 @@ type plan struct {
 	tensors  []*tensor // in the order of the parameters
 }
 
-func newPlan(c *cir.Kernel, args Args, gpu bool) (*plan, error) {
+func newPlan(c *cir.Kernel, args Args, use memoryUse) (*plan, error) {
 	p := &plan{c: c, dims: map[string]int64{}, scalars: map[string]float64{}}
 	if err := p.known(args); err != nil {
 		return nil, err
 	}
 	extent := int64(emulatorExtent)
-	if gpu {
+	if use == onDevice {
 		extent = gpuExtent
 	}
 	for i, q := range c.Params {
@@ -65,7 +61,7 @@ func newPlan(c *cir.Kernel, args Args, gpu bool) (*plan, error) {
 	if err := p.conditions(); err != nil {
 		return nil, err
 	}
-	return p, p.data(args)
+	return p, p.data(args, use)
 }
 
 // known refuses names that the kernel does not have.
@@ -159,9 +155,29 @@ func (p *plan) evaluate(es []sym.Expr) ([]int64, error) {
 	return out, nil
 }
 
-// data lays out the tensors and fills them.
-func (p *plan) data(args Args) error {
-	for i, q := range p.c.Params {
+// data lays out the tensors and fills them, if the machine has the memory.
+func (p *plan) data(args Args, use memoryUse) error {
+	if err := p.layouts(); err != nil {
+		return err
+	}
+	limit, whose := memoryLimit()
+	if err := p.affordable(use, limit, whose); err != nil {
+		return err
+	}
+	for _, t := range p.tensors {
+		t.size()
+		given, ok := args.Tensors[t.p.Name]
+		if ok && (int64(len(given)) != t.count || !t.p.Read) {
+			return fmt.Errorf("%s: %s: expected the data of an input, %d numbers, but got %d", p.c.Name, t.p.Name, t.count, len(given))
+		}
+		t.fill(args.Seed, slices.Index(p.c.Params, t.p), given)
+	}
+	return nil
+}
+
+// layouts computes the extents and strides of the tensors.
+func (p *plan) layouts() error {
+	for _, q := range p.c.Params {
 		if q.Class != cir.Pointer {
 			continue
 		}
@@ -173,27 +189,9 @@ func (p *plan) data(args Args) error {
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", p.c.Name, q.Name, err)
 		}
-		if b := t.bytesNeeded(); !(b <= maxTensorBytes) {
-			return fmt.Errorf("%s: %s would take %.3g bytes: expected at most %d", p.c.Name, q.Name, b, int64(maxTensorBytes))
-		}
-		t.size()
-		given, ok := args.Tensors[q.Name]
-		if ok && (int64(len(given)) != t.count || !q.Read) {
-			return fmt.Errorf("%s: %s: expected the data of an input, %d numbers, but got %d", p.c.Name, q.Name, t.count, len(given))
-		}
-		t.fill(args.Seed, i, given)
 		p.tensors = append(p.tensors, t)
 	}
 	return nil
-}
-
-// bytesNeeded is the size of the memory, in floating point for sizes that do not fit an integer.
-func (t *tensor) bytesNeeded() float64 {
-	last := 1.0
-	for i, e := range t.extents {
-		last += float64(e-1) * math.Abs(float64(t.strides[i]))
-	}
-	return last * float64(t.width)
 }
 
 // holds decides a condition on dims.

@@ -33,7 +33,9 @@ type Result struct {
 	Unstable []string    // outputs that depend on the schedule
 	Report   *emu.Report // of the first schedule; nil on a GPU
 
-	params []*cir.Param
+	params  []*cir.Param
+	expects int     // references that the kernel has
+	work    float64 // estimated operations of the emulator
 }
 
 // Output is what became of one tensor.
@@ -112,8 +114,27 @@ func coord(at []int64) string {
 	return "(" + strings.Join(parts, ",") + ")"
 }
 
-// String is a report of a few lines that ends in PASS or FAIL.
+// noReference is the last line of a report on a kernel that nothing was found wrong with, but nothing compared either.
+const noReference = "RAN  no reference to compare with (state one with Expect)"
+
+// passed is the last line of a report on a kernel that nothing was found wrong with.
+func (r *Result) passed() string {
+	if r.expects == 0 {
+		return noReference
+	}
+	return "PASS"
+}
+
+// String is a report of a few lines that ends in PASS or FAIL, or in RAN where the kernel has no reference.
 func (r *Result) String() string {
+	if r.Err() != nil {
+		return r.body() + "FAIL"
+	}
+	return r.body() + r.passed()
+}
+
+// body is the report without its last line.
+func (r *Result) body() string {
 	var b strings.Builder
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-8s "+format+"\n", append([]any{what}, args...)...)
@@ -135,15 +156,12 @@ func (r *Result) String() string {
 	for _, o := range r.Outputs {
 		line(o.Name, "%s", o.summary())
 	}
-	err := r.Err()
-	if err == nil {
-		b.WriteString("PASS")
-		return b.String()
+	if err := r.Err(); err != nil {
+		for problem := range strings.Lines(err.Error()) {
+			b.WriteString("  " + problem)
+		}
+		b.WriteString("\n")
 	}
-	for problem := range strings.Lines(err.Error()) {
-		b.WriteString("  " + problem)
-	}
-	b.WriteString("\nFAIL")
 	return b.String()
 }
 

@@ -14,6 +14,7 @@ import (
 
 // buildCmd is gocute build.
 type buildCmd struct {
+	Kernels  []string `short:"k" name:"kernel" sep:"none" help:"Only this kernel, by its name or its function's; may be given several times." placeholder:"NAME"`
 	Packages []string `arg:"" optional:"" name:"PKG" help:"Packages with kernels, or generated ones; the folder here if there is none."`
 	Out      string   `short:"o" default:"out" help:"Folder for the generated packages, relative to the folder here." placeholder:"DIR"`
 	Header   bool     `help:"Include gocute's headers, which go to DIR/include, instead of printing one self-contained file."`
@@ -26,7 +27,7 @@ func (buildCmd) Help() string {
 Example: gocute build ./out/gemm_f16
 
 Generates as gocute gen does and compiles for sm_80 and sm_90, and to PTX for later GPUs, into DIR/NAME/bin, which
-the launcher embeds. A generated package is compiled as it is. SMEM counts static and dynamic shared memory.`
+the launcher embeds. A generated package is compiled as it is. With -k, the other kernels may be wrong. SMEM counts static and dynamic shared memory.`
 }
 
 // unit is one kernel to compile.
@@ -47,28 +48,11 @@ func (c *buildCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	o := &output{files: map[string][]byte{}, dir: absolute(s.dir, c.Out)}
-	var units []*unit
-	if len(l.kernels) > 0 {
-		if o, err = s.generate(l, c.Out, c.Header); err != nil {
-			return err
-		}
-		include, remove, err := o.headers()
-		if err != nil {
-			return err
-		}
-		defer remove()
-		for _, k := range o.kernels {
-			units = append(units, &unit{name: k.Name, dir: filepath.Join(o.dir, k.Folder), code: k.Files[k.Name+".cu"],
-				includes: include, arch: k.Arch, shared: k.SharedBytes})
-		}
+	o, units, remove, err := c.units(s, l)
+	if err != nil {
+		return err
 	}
-	for _, g := range l.generated {
-		if slices.ContainsFunc(units, func(u *unit) bool { return u.dir == g.dir }) { // just generated
-			continue
-		}
-		units = append(units, &unit{name: g.name, dir: g.dir, code: g.code, includes: g.includes(), arch: g.arch, shared: g.shared})
-	}
+	defer remove()
 	if err := s.compile(units, c.NoCache); err != nil {
 		return err
 	}
@@ -91,6 +75,34 @@ func (c *buildCmd) Run(s *session) error {
 	}
 	s.table(units)
 	return nil
+}
+
+// units generates what there are functions of, and lists all that is to be compiled; remove ends the headers' time.
+func (c *buildCmd) units(s *session, l *loaded) (o *output, units []*unit, remove func(), err error) {
+	w := wish{out: c.Out, header: c.Header, only: c.Kernels}
+	for _, g := range l.generated {
+		w.known = append(w.known, g.name)
+	}
+	if o, err = s.generate(l, w); err != nil {
+		return nil, nil, nil, err
+	}
+	include, remove, err := o.headers()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, k := range o.kernels {
+		units = append(units, &unit{name: k.Name, dir: filepath.Join(o.dir, k.Folder), code: k.Files[k.Name+".cu"],
+			includes: include, arch: k.Arch, shared: k.SharedBytes})
+	}
+	for _, g := range l.generated {
+		if slices.ContainsFunc(units, func(u *unit) bool { return u.dir == g.dir }) { // just generated
+			continue
+		}
+		if len(c.Kernels) == 0 || slices.Contains(c.Kernels, g.name) {
+			units = append(units, &unit{name: g.name, dir: g.dir, code: g.code, includes: g.includes(), arch: g.arch, shared: g.shared})
+		}
+	}
+	return o, units, remove, nil
 }
 
 // ptx is the virtual architecture whose PTX is shipped.

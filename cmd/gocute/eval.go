@@ -53,7 +53,8 @@ func (c *evalCmd) Run(s *session) error {
 	v, err := c.value(s.stdout)
 	var bad *calc.SyntaxError
 	if errors.As(err, &bad) {
-		return exitError{fmt.Errorf("%w\n%s", err, bad.Caret()), 2}
+		bad = explained(bad)
+		return exitError{fmt.Errorf("%s\n%s", clip(bad.Error()), excerpt(bad)), 2}
 	}
 	if err != nil {
 		return errors.New(refusal(err))
@@ -83,13 +84,17 @@ func (c *evalCmd) value(out io.Writer) (calc.Value, error) {
 	return v, err
 }
 
-// refusal is the operation's error without the name of the package.
+// refusal is the operation's error without the name of the package, in a bearable length.
 func refusal(err error) string {
 	var e *algebra.Error
-	if errors.As(err, &e) {
-		return strings.TrimPrefix(e.Error(), "algebra: ")
+	var bad *calc.SyntaxError
+	switch {
+	case errors.As(err, &e):
+		return clip(strings.TrimPrefix(e.Error(), "algebra: "))
+	case errors.As(err, &bad):
+		return clip(explained(bad).Error())
 	}
-	return err.Error()
+	return clip(err.Error())
 }
 
 // evalLines evaluates a line at a time. Results are written at the latest when the reader would have to wait.

@@ -42,6 +42,12 @@ func TestEval(t *testing.T) {
 		{"refused", "upcast((256,128):(1,256), 3)", "", "upcast((256,128):(1,256), 3): the last vector of 256:1 by 3 holds only 1 of 3 elements", 1},
 		{"syntax", "upcast((256,128:(1,256), 16)", "", "\n                            ^", 2},
 		{"unknown", "1:0 + upcats(4)", "", "upcast?\n1:0 + upcats(4)\n      ^", 2},
+		{"capital", "Coalesce(4:1)", "", "column 1: there is no operation Coalesce; did you mean coalesce?\nCoalesce(4:1)\n^\n", 2},
+		{"capital and blank", "1:0 + Coalesce (4:1)", "", "column 7: there is no operation Coalesce; did you mean coalesce?\n1:0 + Coalesce (4:1)\n      ^\n", 2},
+		{"capitals", "COMPLEMENT(4:1,8)", "", "no operation COMPLEMENT; did you mean complement?\n", 2},
+		{"blank", "coalesce (4:1)", "", "the arguments of coalesce follow without a blank: coalesce(…)\n", 2},
+		{"bracket", "coalesce[4:1]", "", "the arguments of coalesce are in round parentheses: coalesce(…)\n", 2},
+		{"part", "right-inverse(4:1)", "", "no operation inverse; did you mean left_inverse or right_inverse?\n", 2},
 		{"kind", "coalesce(7)", "", "but this is the integer 7\ncoalesce(7)\n         ^", 2},
 		{"63 bits", "99999999999999999999", "", "does not fit 63 bits", 2},
 		{"depth", strings.Repeat("(", 65) + strings.Repeat(")", 65), "", "deeper than 64", 2},
@@ -61,6 +67,24 @@ func TestEvalExplain(t *testing.T) {
 	for _, want := range []string{"A\n  = (4,8):(8,1)\n", "composition((4,8):(8,1), (2,4))\n  = (2,4):(8,1)\n", "size((2,4):(8,1))\n  = 8\n"} {
 		require.Contains(t, out, want)
 	}
+}
+
+// TestEvalLong keeps long texts out of errors: what is wrong, and some of the text around the place.
+func TestEvalLong(t *testing.T) {
+	long := "(" + strings.Repeat("4,", 25000)
+	for name, text := range map[string]string{
+		"too long": strings.Repeat("(4,8):(8,1);", 10000), "syntax": long + "$" + strings.Repeat("4,", 5000) + "4)",
+		"ends": long, "word": strings.Repeat("a", 50000) + "(3)", "refused": "upcast(" + long + "4):" + long[:0] + "1, 3)",
+	} {
+		out, errs, status := evalRun(t, text)
+		require.NotZero(t, status, name)
+		require.Empty(t, out, name)
+		require.Less(t, len(errs), 800, name)
+		require.NotEmpty(t, errs, name)
+		require.Less(t, len(evalLine(text)), 600, name)
+	}
+	_, errs, _ := evalRun(t, long+"$"+strings.Repeat("4,", 5000)+"4)")
+	require.Equal(t, "column 50002: expected a value, but found \"$\"\n…"+strings.Repeat("4,", 15)+"$"+strings.Repeat("4,", 14)+"4…\n"+strings.Repeat(" ", 31)+"^\n", errs)
 }
 
 type goldenLine struct {

@@ -32,6 +32,7 @@ type loaded struct {
 	kernels   []*kernelPackage
 	generated []*generatedPackage
 	dirs      []string // of all packages that are not generated
+	near      []nearKernel
 }
 
 // load finds the packages and their kernel functions. A package that does not compile is an error, with the
@@ -39,6 +40,9 @@ type loaded struct {
 func (s *session) load(patterns []string) (*loaded, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"."}
+	}
+	if err := s.folders(patterns); err != nil {
+		return nil, err
 	}
 	for i, p := range patterns { // go takes kernels for a package of the standard library
 		if info, err := os.Stat(filepath.Join(s.dir, p)); err == nil && info.IsDir() && !filepath.IsAbs(p) && !strings.HasPrefix(p, ".") {
@@ -76,6 +80,7 @@ func (s *session) load(patterns []string) (*loaded, error) {
 		}
 		errs = failure{fmt.Sprintf("%s: no kernels: expected exported functions without parameters that return *dsl.Kernel (of %s)",
 			strings.Join(patterns, " "), dslPath)}
+		errs = append(errs, out.hints("")...)
 	}
 	if len(errs) > 0 {
 		return nil, errs
@@ -83,8 +88,30 @@ func (s *session) load(patterns []string) (*loaded, error) {
 	return out, nil
 }
 
+// folders refuses files, of which the go command would make a package of their own.
+func (s *session) folders(patterns []string) error {
+	var errs failure
+	for _, p := range patterns {
+		info, err := os.Stat(absolute(s.dir, p))
+		local := strings.HasPrefix(p, ".") || filepath.IsAbs(p) || !strings.Contains(p, "/")
+		if err == nil && info.IsDir() || err != nil && !(local && strings.HasSuffix(p, ".go")) { // import paths may end in .go
+			continue
+		}
+		dir := filepath.ToSlash(filepath.Dir(p))
+		if !filepath.IsAbs(p) && !strings.HasPrefix(dir, ".") {
+			dir = "./" + dir
+		}
+		errs = append(errs, fmt.Sprintf("%s: expected packages, but got a file; name its folder: %s", p, dir))
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
 func (l *loaded) add(p *packages.Package) {
 	l.dirs = append(l.dirs, p.Dir)
+	l.near = append(l.near, nearKernels(p)...)
 	if funcs := kernelFuncs(p); len(funcs) > 0 {
 		l.kernels = append(l.kernels, &kernelPackage{path: p.PkgPath, dir: p.Dir, module: p.Module, funcs: funcs})
 	}
@@ -167,9 +194,11 @@ func returnsKernel(sig *types.Signature) bool {
 		return false
 	}
 	ptr, ok := types.Unalias(sig.Results().At(0).Type()).(*types.Pointer)
-	if !ok {
-		return false
-	}
-	named, ok := types.Unalias(ptr.Elem()).(*types.Named)
+	return ok && isKernel(ptr.Elem())
+}
+
+// isKernel reports whether a type is dsl.Kernel.
+func isKernel(t types.Type) bool {
+	named, ok := types.Unalias(t).(*types.Named)
 	return ok && named.Obj().Name() == "Kernel" && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == dslPath
 }

@@ -3,9 +3,12 @@
 //	gocute list ./kernels                          the kernels of a package
 //	gocute gen ./kernels -o out                    CUDA C++ and a Go launcher for each
 //	gocute build ./kernels -o out                  the same, compiled
+//	gocute build -k gemm_f16 ./kernels             only one of them, whatever is wrong with the others
 //	gocute run gemm_f16 ./kernels -set M=512       runs one and compares with its reference
 //	gocute check gemm_f16 ./kernels                checks and costs in the emulator; --mutate for its mutants
 //	gocute eval 'right_inverse((4,8):(8,1))'       layout algebra
+//	gocute find swizzle '(64,64):(64,1)' --ldmatrix  a layout without bank conflicts; also padding and copy
+//	gocute show layout '(4,8):(8,1)'               pictures (SVG) of layouts, atoms, tiled copies, shared memory
 //
 // The exit status is 0, 1 for any failure, and 2 for wrong usage.
 package main
@@ -83,7 +86,7 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 		return status
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "gocute: %v\nRun gocute --help, or gocute COMMAND --help, for usage.\n", err)
+		fmt.Fprintf(stderr, "gocute: %s\nRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()))
 		return 2
 	}
 	return s.report(parsed.Run(s))

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -144,81 +141,11 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 	noise.flush()
 	data, readErr := os.ReadFile(req.Response)
 	if readErr != nil {
-		return res, p.failed(err, noise)
+		return res, s.failed(p, err, noise)
 	}
+	_, _ = s.stderr.Write(noise.crash) // it was none
 	if err := json.Unmarshal(data, &res); err != nil {
 		return res, fmt.Errorf("internal error: response: %w", err)
 	}
 	return res, nil
-}
-
-// failed explains a program that gave no response. What the go command or the program said has been shown.
-func (p *program) failed(err error, said *filter) error {
-	if said.compiler {
-		return errSilent
-	}
-	if said.status != "" {
-		err = errors.New(said.status)
-	}
-	var paths []string
-	for _, k := range p.pkgs {
-		paths = append(paths, k.path)
-	}
-	err = fmt.Errorf("the program that records the kernels of %s did not finish: %w", strings.Join(paths, ", "), err)
-	if said.missing {
-		err = fmt.Errorf("%w\nthe module lacks what gocute needs to run in it; run: go get %s@%s", err, runnerPath, version().module())
-	}
-	return err
-}
-
-// filter passes on what go run says, but for the headings of the compiler's errors and the exit status.
-type filter struct {
-	to       io.Writer
-	line     []byte
-	compiler bool   // some package did not compile
-	missing  bool   // a module was not there
-	status   string // of the program, such as "exit status 3"
-}
-
-var (
-	exitStatus = regexp.MustCompile(`^exit status [0-9]+\n?$`)
-	heading    = regexp.MustCompile(`^# \S+\n$`)
-	missing    = regexp.MustCompile(`no required module provides|missing go\.sum entry|does not contain package|cannot find module|inconsistent vendoring`)
-)
-
-// Write keeps an unfinished line for later.
-func (f *filter) Write(data []byte) (int, error) {
-	f.line = append(f.line, data...)
-	for {
-		i := bytes.IndexByte(f.line, '\n')
-		if i < 0 {
-			return len(data), nil
-		}
-		line := f.line[:i+1]
-		f.line = f.line[i+1:]
-		if err := f.pass(line); err != nil {
-			return len(data), err
-		}
-	}
-}
-
-func (f *filter) pass(line []byte) error {
-	switch {
-	case exitStatus.Match(line):
-		f.status = string(bytes.TrimSpace(line))
-		return nil
-	case heading.Match(line):
-		f.compiler = true
-		return nil
-	}
-	f.missing = f.missing || missing.Match(line)
-	_, err := f.to.Write(line)
-	return err
-}
-
-func (f *filter) flush() {
-	if len(f.line) > 0 {
-		_ = f.pass(f.line)
-		f.line = nil
-	}
 }

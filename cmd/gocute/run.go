@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/gocute/gocute/cmd/gocute/runner"
 )
@@ -24,7 +22,8 @@ func (runCmd) Help() string {
 	return `Example: gocute run gemm_f16 ./kernels -set M=512,N=512,K=512 -on cpu
 
 Compares with the references that the kernel gives with dsl.Expect, computed in float64. The emulator also checks
-for races, reads of bytes in flight, accesses out of bounds and more. The exit status is 1 if anything is wrong.`
+for races, reads of bytes in flight, accesses out of bounds and more. The last line is PASS or FAIL, or RAN if the kernel has no reference. The exit
+status is 1 if anything is wrong.`
 }
 
 // Run runs the kernel inside of a program that imports its package.
@@ -54,19 +53,5 @@ func (c *runCmd) Run(s *session) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s", c.unknown(names, l))
-}
-
-// unknown is the text about a kernel that does not exist.
-func (c *runCmd) unknown(names []string, l *loaded) string {
-	var paths []string
-	for _, p := range l.kernels {
-		paths = append(paths, p.path)
-	}
-	s := fmt.Sprintf("there is no kernel %s in %s", c.Kernel, strings.Join(paths, ", "))
-	if near := nearest(c.Kernel, names); len(near) > 0 {
-		return s + "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	slices.Sort(names)
-	return s + "; there are " + strings.Join(slices.Compact(names), ", ")
+	return unknownKernel(c.Kernel, names, l)
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gocute/gocute/gen"
 	"github.com/gocute/gocute/gen/cir"
@@ -51,21 +52,33 @@ func describe(q *cir.Param) string {
 func generate(ctx context.Context, req Request, pkgs []Package) Response {
 	var res Response
 	var ops []*cir.Op
+	wanted := func(string, Func) bool { return true }
+	if len(req.Only) > 0 {
+		wanted, res.Found, res.Unknown = choose(req.Only, pkgs)
+	}
 	for _, p := range pkgs {
 		for _, f := range p.Funcs {
 			if ctx.Err() != nil {
 				return Response{Errors: []string{context.Cause(ctx).Error()}}
 			}
-			out, used, err := one(p, f, req)
-			if err != nil {
-				res.Errors = append(res.Errors, lines(err)...)
+			chosen := wanted(p.Path, f)
+			if !chosen && (!req.Header || len(res.Found) == 0) {
 				continue
 			}
-			res.Kernels = append(res.Kernels, out)
-			ops = append(ops, used...)
+			out, used, err := one(p, f, req)
+			if err == nil { // the headers keep what the other kernels include
+				ops = append(ops, used...)
+			}
+			switch {
+			case !chosen:
+			case err != nil:
+				res.Errors = append(res.Errors, lines(err)...)
+			default:
+				res.Kernels = append(res.Kernels, out)
+			}
 		}
 	}
-	if req.Header && len(res.Errors) == 0 {
+	if req.Header && len(res.Errors) == 0 && len(res.Kernels) > 0 {
 		var err error
 		if res.Headers, err = cuda.Headers(ops); err != nil {
 			res.Errors = lines(err)
@@ -87,6 +100,45 @@ func one(p Package, f Func, req Request) (Kernel, []*cir.Op, error) {
 	out := Kernel{Package: p.Path, Func: f.Name, Pos: f.Pos, Name: g.Name, Folder: g.Package, Files: g.Files,
 		Threads: g.Kernel.Threads, Arch: g.Kernel.Arch, SharedBytes: g.Kernel.SmemBytes}
 	return out, cir.Ops(g.Kernel), nil
+}
+
+// choose finds the kernels with one of the names, their functions' or their own, and says which names it found, and
+// which there are. A mistake in a kernel that is not wanted does not matter.
+func choose(only []string, pkgs []Package) (wanted func(path string, f Func) bool, found, names []string) {
+	type key struct{ path, name string }
+	chosen, have := map[key]bool{}, map[string]bool{}
+	each := func(look func(p Package, f Func)) {
+		for _, p := range pkgs {
+			for _, f := range p.Funcs {
+				look(p, f)
+			}
+		}
+	}
+	each(func(p Package, f Func) {
+		names = append(names, f.Name)
+		if slices.Contains(only, f.Name) {
+			chosen[key{p.Path, f.Name}], have[f.Name] = true, true
+		}
+	})
+	rest := slices.DeleteFunc(slices.Clone(only), func(n string) bool { return have[n] })
+	if len(rest) > 0 {
+		each(func(p Package, f Func) {
+			k, err := record(f)
+			if err != nil {
+				return
+			}
+			names = append(names, k.Name())
+			if slices.Contains(rest, k.Name()) {
+				chosen[key{p.Path, f.Name}], have[k.Name()] = true, true
+			}
+		})
+	}
+	for _, n := range only {
+		if have[n] {
+			found = append(found, n)
+		}
+	}
+	return func(path string, f Func) bool { return chosen[key{path, f.Name}] }, found, names
 }
 
 // find looks a kernel up by its function's or its own name.

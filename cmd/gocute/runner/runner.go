@@ -17,7 +17,7 @@ import (
 
 // Protocol is the version of Request and Response. The command and the module it works on may be of different
 // releases of gocute; another Protocol is refused.
-const Protocol = 1
+const Protocol = 2
 
 // Func is an exported function that returns a kernel.
 type Func struct {
@@ -38,7 +38,8 @@ type Request struct {
 	Action   string // a key of actions
 	Response string // path of the file that Main writes
 
-	Header bool // gen: include headers instead of printing the instructions' wrappers
+	Header bool     // gen: include headers instead of printing the instructions' wrappers
+	Only   []string // gen: names of kernels or of their functions; all if there are none
 
 	Kernel   string            // run: name of the kernel or of its function
 	Set      map[string]string // run: dims and scalars
@@ -55,7 +56,8 @@ type Response struct {
 	Errors   []string // a line each, or a line with indented ones below it
 	Kernels  []Kernel // list and gen
 	Headers  map[string][]byte
-	Unknown  []string // run: there is no such kernel, but those of these names and functions
+	Unknown  []string // run and gen: there is no such kernel, but those of these names and functions
+	Found    []string // gen: the names of Only that are here
 	Failed   bool     // run: the kernel ran and is wrong
 }
 
