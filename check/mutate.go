@@ -119,6 +119,8 @@ func changes(s cir.Stmt) []change {
 		less(x.Pred, "predicate", func(c cir.Cond) cir.Stmt { y := x; y.Pred = c; return y })
 	case cir.StoreValue:
 		less(x.Pred, "predicate", func(c cir.Cond) cir.Stmt { y := x; y.Pred = c; return y })
+	case cir.Atomic:
+		less(x.Pred, "predicate", func(c cir.Cond) cir.Stmt { y := x; y.Pred = c; return y })
 	case cir.SetReg:
 		if v, ok := x.Value.(cir.Select); ok {
 			less(v.Cond, "predicate", func(c cir.Cond) cir.Stmt {

@@ -215,6 +215,9 @@ func (c *compiler) storeValue(s cir.StoreValue) func(*warp) {
 	if s.Value.Kind() != a.kind {
 		c.fail("expects a value of %s for %s, but got %s", a.kind, a.name, s.Value.Kind())
 	}
+	if err := cir.CanAddress(a.kind); err != nil {
+		c.fail("%v", err)
+	}
 	pred, value := c.cond(s.Pred, 0), c.bitsOf(s.Value, 1)
 	size := c.vectorBits(a, 1)
 	site := c.storeSite(a, size)

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math/rand/v2"
 	"runtime/debug"
+
+	"github.com/gocute/gocute/gen/cir"
 )
 
 // block runs the program's blocks, one after the other.
@@ -19,9 +21,10 @@ type block struct {
 	finds   *findings
 	counts  tally
 	err     error
-	over    bool                 // a warp ended the block early
-	meeting clock                // scratch of publish
-	bars    map[int64]*mbarrier  // by the bit of shared memory where they start
+	over    bool                // a warp ended the block early
+	meeting clock               // scratch of publish
+	bars    map[int64]*mbarrier // by the bit of shared memory where they start
+	named   [cir.NamedBarriers + 1]*meeting
 	global  map[hazardKey]hazard // accesses to global memory since the last barrier
 }
 
@@ -54,6 +57,7 @@ func (b *block) run(number int64, maxFindings int) (*findings, error) {
 	}
 	b.sh.reset()
 	clear(b.bars)
+	clear(b.named[:])
 	b.counts.blocks++
 	for _, w := range b.warps {
 		w.reset()

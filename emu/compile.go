@@ -128,6 +128,16 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.warpMove(s)
 	case cir.CpAsyncStmt:
 		return c.cpAsync(s)
+	case cir.SyncWarp:
+		return c.syncWarp()
+	case cir.NamedBarrier:
+		return c.namedBarrier(s)
+	case cir.Shuffle:
+		return c.shuffle(s)
+	case cir.Vote:
+		return c.vote(s)
+	case cir.Atomic:
+		return c.atomic(s)
 	}
 	c.fail("unknown statement %T", s)
 	return nil

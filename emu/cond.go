@@ -110,8 +110,8 @@ var (
 // valCmp compares two values of one kind.
 func (c *compiler) valCmp(x cir.ValCmp, depth int) cond {
 	k := x.X.Kind()
-	if int(x.Op) >= len(compare) || x.Y.Kind() != k {
-		c.fail("cannot compare %s with %s by %s", k, x.Y.Kind(), x.Op)
+	if err := cir.AllowedCmp(x); err != nil {
+		c.fail("%v", err)
 	}
 	if c.prog.exact {
 		return c.residueCmp(x, depth)

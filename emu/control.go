@@ -106,6 +106,9 @@ func (c *compiler) register(r *cir.Reg) *register {
 
 func (c *compiler) fill(s cir.Fill) func(*warp) {
 	reg := c.register(s.Reg)
+	if s.Value != 0 {
+		c.allow(cir.Lit{Elem: reg.kind, V: s.Value})
+	}
 	v := c.encode(reg.kind, s.Value)
 	return func(w *warp) {
 		for e := reg.base; e < reg.base+int(reg.count); e++ {

@@ -60,7 +60,7 @@ func (g *gmem) element(index int64) string {
 func (g *gmem) unwritten() Unwritten {
 	u := Unwritten{Name: g.name}
 	for i, a := range g.lastWrite {
-		if a != 0 {
+		if a != 0 || g.lastAtomic != nil && g.lastAtomic[i] != 0 {
 			continue
 		}
 		if _, ok := g.shape.coordinate(int64(i)); !ok && len(g.shape.extents) > 0 {

@@ -24,13 +24,19 @@
 // tolerance. An f64 MMA is a chain of fused multiply-adds in order of k. Integer MMA wraps at 32 bits, or saturates
 // with .satfinite. Complex products are chains of the real ones.
 //
+// Atomic additions round as others do; in global memory those of f32 take and give zero for subnormal numbers.
+//
 // # Order
 //
 // Accesses are ordered by what the kernel does, not by what happened to come first in a run: by barriers of the
 // block, arrivals and waits at mbarriers, waits for groups of asynchronous copies, and warp syncs. The lanes of a warp
 // run in lock step here, but as hardware promises no such thing, two accesses of different lanes are ordered only by
 // one of those. What may come in either order is a race, in shared memory and, within a block, in global memory.
-// Between blocks nothing is ordered.
+// Between blocks nothing is ordered. A named barrier orders the accesses of those that meet there. Shuffles and votes
+// order nothing. Atomic operations come in any order with each other, which is no race, and order nothing but
+// themselves: with an access of another kind they race as stores do. Where the order of blocks can show in the results
+// of atomic operations in global memory (sums of floating-point numbers, old values), blocks run one by one, in order,
+// so that a run can be repeated; hardware has its own order.
 //
 // # Exact mode
 //

@@ -95,6 +95,9 @@ func (r *runner) all() error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	if r.prog.inOrder {
+		workers = 1
+	}
 	r.last.Store(math.MaxInt64)
 	var wg sync.WaitGroup
 	for range min(int64(workers), r.total) {

@@ -17,6 +17,7 @@ func (c *compiler) inexact(what string, args ...any) {
 
 // residue is bitsOf in exact mode.
 func (c *compiler) residue(v cir.Value, depth int) bitsFn {
+	c.allow(v)
 	switch v := v.(type) {
 	case cir.RegElem:
 		return c.regBits(v)

@@ -28,6 +28,7 @@ const (
 	GlobalRace    Check = "global-race"      // a block reads an element of global memory that another block writes
 	Divergent     Check = "divergent"        // a barrier or a warp-wide instruction without all threads
 	Deadlock      Check = "deadlock"         // a barrier that some warps never reach
+	NoLane        Check = "inactive-lane"    // a shuffle or vote that a lane outside of its mask executes, or takes from one
 	Overflow      Check = "overflow"         // an integer that the printed code computes in 32 bits and that needs more
 	IntRange      Check = "int-range"        // an integer outside of the bounds its symbol promises
 	Division      Check = "division-by-zero" // a divisor that is not positive (0 for element types)
@@ -49,6 +50,7 @@ var remedies = map[Check]string{
 	GlobalRace:    "read from another buffer than the one that is written, or split the kernel",
 	Divergent:     "move the statement out of the condition so that all threads execute it",
 	Deadlock:      "let every warp of the block reach the barrier",
+	NoLane:        "let all lanes that give or take a value execute the statement, with all of them in its mask",
 	Overflow:      "raise the declared bounds, from which the width is chosen, to what really occurs",
 	IntRange:      "correct the bounds of the symbol; the emitted code relies on them",
 	Division:      "make the divisor positive",
@@ -115,7 +117,7 @@ type findings struct {
 }
 
 // structural findings end their block, and others are often their consequences.
-func structural(c Check) bool { return c == Divergent || c == Deadlock }
+func structural(c Check) bool { return c == Divergent || c == Deadlock || c == NoLane }
 
 // blocking reports whether a finding kept accesses from happening, so that elements not written are no news.
 func (s *findings) blocking() bool {

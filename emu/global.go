@@ -21,6 +21,7 @@ type gmem struct {
 	locks   [64]sync.Mutex // by blocks of 1024 elements
 
 	firstWrite, lastWrite, firstRead, lastRead []uint64
+	firstAtomic, lastAtomic                    []uint64
 	sparse                                     *pages // instead of val, of buffers that are mostly not touched
 }
 
@@ -59,16 +60,20 @@ func (c *compiler) globalMemory(k *cir.Kernel) {
 		g := &gmem{area: area{name: p.Name, space: cir.Global, kind: p.Mem.Elem, bits: p.Mem.Elem.Bits(),
 			count: c.bound.counts[p.Mem], align: int64(align)}, val: c.bound.buffers[p.Mem].Cells,
 			shape: c.shape(p), defined: (p.Read || !p.Write) && !c.bound.buffers[p.Mem].Undefined, written: used.stored[p.Mem], loaded: used.loaded[p.Mem]}
-		if g.written && !p.Write {
+		atomics := used.atomic[p.Mem]
+		if (g.written || atomics) && !p.Write {
 			c.fail("%s is written, but not declared as such", p.Name)
 		}
 		g.sparse = c.bound.buffers[p.Mem].sparse
 		g.track = c.prog.check && (g.written || p.Write) && g.sparse == nil
-		g.hazards = c.prog.check && g.written && g.loaded
+		g.hazards = c.prog.check && (g.written && g.loaded || atomics && (g.written || g.loaded))
 		if g.track {
 			g.firstWrite, g.lastWrite = make([]uint64, g.count), make([]uint64, g.count)
 			if g.loaded {
 				g.firstRead, g.lastRead = make([]uint64, g.count), make([]uint64, g.count)
+			}
+			if atomics {
+				g.firstAtomic, g.lastAtomic = make([]uint64, g.count), make([]uint64, g.count)
 			}
 		}
 		c.globals[p.Mem] = g
@@ -130,6 +135,7 @@ func (g *gmem) store(w *warp, lane int, index int64, in []uint64) {
 
 // review looks for elements that several threads wrote, and for reads of what another block writes.
 func (g *gmem) review(p *program, out *findings) {
+	g.reviewAtomics(p, out)
 	for i := range g.lastWrite {
 		first, last := g.firstWrite[i], g.lastWrite[i]
 		if last == 0 {

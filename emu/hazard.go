@@ -8,7 +8,8 @@ type hazardKey struct {
 
 // hazard is who touched an element since the block's last barrier, packed with the warp's time; 0 for none.
 type hazard struct {
-	write, read, other uint64 // the last write, the last read, and the last one of another thread than that
+	write, read, other  uint64 // the last write, the last read, and the last one of another thread than that
+	atomic, otherAtomic uint64 // the same of atomic operations
 }
 
 // apart reports whether a lane's access and an earlier one of the same block may happen in either order.
@@ -24,6 +25,7 @@ func (b *block) globalRead(w *warp, g *gmem, lane int, index int64, n int) {
 		if w.apart(h.write, lane) {
 			w.globalHazard(g, lane, i, "reads", h.write, "written")
 		}
+		w.afterAtomics(g, lane, i, &h, "reads")
 		if h.read != 0 && threadOf(h.read) != w.thread(lane) {
 			h.other = h.read
 		}
@@ -43,6 +45,7 @@ func (b *block) globalWrite(w *warp, g *gmem, lane int, index int64, n int) {
 				break
 			}
 		}
+		w.afterAtomics(g, lane, i, &h, "writes")
 		h.write = now
 		b.global[key] = h
 	}

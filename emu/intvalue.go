@@ -1,7 +1,6 @@
 package emu
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/gocute/gocute/elem"
@@ -10,6 +9,7 @@ import (
 
 // int compiles a value of an integer kind.
 func (c *compiler) int(v cir.Value, depth int) intFn {
+	c.allow(v)
 	c.needInts(depth)
 	k := v.Kind()
 	switch v := v.(type) {
@@ -34,17 +34,11 @@ func (c *compiler) int(v cir.Value, depth int) intFn {
 	case cir.Convert:
 		return c.toInt(v, depth)
 	case cir.Unary:
-		if int(v.Op) >= len(intUnary) || intUnary[v.Op] == nil {
-			c.fail("%s is no operation on %s", v.Op, k)
-		}
 		f := intUnary[v.Op]
 		return c.ints(k, depth, func(_ elem.Kind, x, _, _ int64) int64 { return f(x) }, v.X)
 	case cir.Binary:
 		if v.Op == cir.DivOp {
 			return c.intDiv(v, depth)
-		}
-		if int(v.Op) >= len(intBinary) {
-			c.fail("unknown operation %d", v.Op)
 		}
 		return c.ints(k, depth, intBinary[v.Op], v.X, v.Y)
 	case cir.FMA:
@@ -144,50 +138,4 @@ func (c *compiler) intDiv(v cir.Binary, depth int) intFn {
 		}
 		return div(w, m)
 	}
-}
-
-// toInt compiles a conversion to an integer kind: to nearest even, saturating.
-func (c *compiler) toInt(v cir.Convert, depth int) intFn {
-	to, from := v.To, v.X.Kind()
-	if from.IsFloat() {
-		x := c.float(v.X, depth)
-		return func(w *warp, m uint32) *[32]int64 {
-			out := &w.t[depth]
-			for i, v := range x(w, m) {
-				out[i] = signExtend(to, elem.Encode(to, v))
-			}
-			return out
-		}
-	}
-	x := c.int(v.X, depth)
-	lo, hi := intRange(to)
-	return func(w *warp, m uint32) *[32]int64 {
-		out := x(w, m)
-		for i, v := range out {
-			out[i] = saturate(from, to, v, lo, hi)
-		}
-		return out
-	}
-}
-
-// intRange is the least and the largest value of a kind, as far as int64 holds them.
-func intRange(k elem.Kind) (lo, hi int64) {
-	n := k.Bits()
-	switch {
-	case k.IsSigned():
-		return math.MinInt64 >> (64 - n), math.MaxInt64 >> (64 - n)
-	case n == 64:
-		return 0, math.MaxInt64
-	}
-	return 0, 1<<n - 1
-}
-
-func saturate(from, to elem.Kind, v, lo, hi int64) int64 {
-	if from == elem.KU64 && v < 0 { // beyond int64
-		if to == elem.KU64 {
-			return v
-		}
-		return hi
-	}
-	return min(max(v, lo), hi)
 }

@@ -78,15 +78,13 @@ var isaFormulas = map[string][3]lanePlace{ // by shape and bits of A: A, B, C
 }
 
 // operandTest loads and stores one operand by a table of the lanes' indices, which lies in global memory order:
-// element i of lane l of the register array comes from cell i*32+l.
+// element i of lane l of the register array comes from cell l*count+i.
 func (m *maker) operandTest(body *[]cir.Stmt, mem *cir.Mem, count, per int) (*cir.Reg, []cir.RegRef) {
 	r := m.reg(body, "r"+mem.Name, mem.Elem, count)
-	for i := range count {
-		*body = append(*body, cir.SetReg{Pos: m.at(), Dst: ref(r, i, 1), Value: cir.MemElem{Addr: addr(mem, n(i*32).Add(tid))}})
-	}
 	var refs []cir.RegRef
 	for i := 0; i < count; i += per {
 		refs = append(refs, ref(r, i, per))
+		*body = append(*body, cir.Load{Pos: m.at(), Dst: ref(r, i, per), Src: addr(mem, tid.Mul(n(count)).Add(n(i)))})
 	}
 	return r, refs
 }
@@ -97,7 +95,7 @@ func byLane(xs []float64, cols, count int, at lanePlace) []float64 {
 	for i := range count {
 		for l := range 32 {
 			row, col := at(l>>2, l%4, i)
-			out[i*32+l] = xs[row*cols+col]
+			out[l*count+i] = xs[row*cols+col]
 		}
 	}
 	return out
@@ -119,7 +117,7 @@ func TestEveryMMA(t *testing.T) {
 			rC, rc := m.operandTest(&body, C, nC, inRegister(s.c))
 			body = append(body, cir.MMAStmt{Pos: m.at(), Op: mmaOp(ptx), D: rc, C: rc, A: ra, B: rb})
 			for i := range nC {
-				body = append(body, cir.StoreValue{Pos: m.at(), Dst: addr(D, n(i*32).Add(tid)), Value: cir.RegElem{Ref: ref(rC, i, 1)}})
+				body = append(body, cir.StoreValue{Pos: m.at(), Dst: addr(D, tid.Mul(n(nC)).Add(n(i))), Value: cir.RegElem{Ref: ref(rC, i, 1)}})
 			}
 			m.k.Body = body
 			a, b, c := ints(s.m*s.k, 3), ints(s.k*s.n, 4), ints(s.m*s.n, 5)

@@ -139,6 +139,3 @@ func fmaTo(x, y, z float64) float64 {
 	}
 	return s
 }
-
-// fromInt rounds an integer to a kind.
-func fromInt(k elem.Kind, v int64) float64 { return decode(k, elem.Encode(k, float64(v))) }

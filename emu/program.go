@@ -8,22 +8,24 @@ import (
 // program is a kernel compiled for one set of arguments. Blocks share it, so nothing in it but the global memory
 // changes while running.
 type program struct {
-	name     string
-	check    bool
-	exact    bool
-	body     []step
-	pos      []cir.Pos // of each statement; a step's id is its index
-	yields   bool      // a warp may have to wait for others
-	threads  int
-	warps    int
-	grid     [3]int64
-	globals  []*gmem
-	sites    []site
-	cells    int // of shared memory
-	scale    scratch
-	uniforms int // slots of integers that all lanes share
-	lanes    int // slots of integers that each lane has
-	regs     int // registers of a lane, in elements
+	name          string
+	check         bool
+	exact         bool
+	body          []step
+	pos           []cir.Pos // of each statement; a step's id is its index
+	yields        bool      // a warp may have to wait for others
+	inOrder       bool      // blocks run one by one: the order of their atomic operations shows
+	threads       int
+	warps         int
+	grid          [3]int64
+	globals       []*gmem
+	sites         []site
+	cells         int // of shared memory
+	sharedAtomics bool
+	scale         scratch
+	uniforms      int // slots of integers that all lanes share
+	lanes         int // slots of integers that each lane has
+	regs          int // registers of a lane, in elements
 }
 
 // scratch counts temporaries: values of all lanes, by nesting depth of an expression.
@@ -51,6 +53,7 @@ type memory interface {
 	desc() *area
 	load(w *warp, lane int, index int64, out []uint64)
 	store(w *warp, lane int, index int64, in []uint64)
+	atomic(w *warp, lane int, index int64, f func(old uint64) uint64) (old uint64)
 }
 
 func (a *area) desc() *area { return a }

@@ -25,6 +25,9 @@ func (s *shared) checkRead(w *warp, m *smem, lane, c, n int, collective bool) {
 				w.other(f, threadOf(wr), stmtOf(wr), "written")
 			}
 		}
+		if s.atomics != nil {
+			s.afterAtomics(w, m, lane, i, "reads", collective)
+		}
 		s.r[i*s.warps+w.id] = rec
 		old := s.lanes[i] & fullMask
 		if int(s.reader[i]) != w.id || uint32(s.lanes[i]>>32) <= w.clock.time[w.id] {
@@ -76,20 +79,28 @@ func (s *shared) checkWrite(w *warp, m *smem, lane, c, n int) {
 		} else if wr := s.w[i]; wr != 0 && threadOf(wr) != t && (s.serial[i] == s.count || !w.before(wr)) {
 			s.twoWriters(w, m, lane, i)
 		}
-		for u, r := range s.r[i*s.warps : (i+1)*s.warps] {
-			if r != 0 && u != w.id && !w.before(r) {
-				s.readBefore(w, m, lane, i, r)
-				break
-			}
-		}
-		if others := uint32(s.lanes[i]) &^ (1 << lane); others != 0 && int(s.reader[i]) == w.id && uint32(s.lanes[i]>>32) > w.clock.time[w.id] {
-			r := s.r[i*s.warps+w.id]
-			if threadOf(r) == t { // another lane did, too
-				r += uint64(bits.TrailingZeros32(others)) - uint64(lane)
-			}
-			s.readBefore(w, m, lane, i, r)
+		s.afterReads(w, m, lane, i)
+		if s.atomics != nil {
+			s.afterAtomics(w, m, lane, i, "writes", false)
 		}
 		s.w[i], s.serial[i] = rec, s.count
+	}
+}
+
+// afterReads judges a write to a cell by the reads of it.
+func (s *shared) afterReads(w *warp, m *smem, lane, i int) {
+	for u, r := range s.r[i*s.warps : (i+1)*s.warps] {
+		if r != 0 && u != w.id && !w.before(r) {
+			s.readBefore(w, m, lane, i, r)
+			break
+		}
+	}
+	if others := uint32(s.lanes[i]) &^ (1 << lane); others != 0 && int(s.reader[i]) == w.id && uint32(s.lanes[i]>>32) > w.clock.time[w.id] {
+		r := s.r[i*s.warps+w.id]
+		if threadOf(r) == w.thread(lane) { // another lane did, too
+			r += uint64(bits.TrailingZeros32(others)) - uint64(lane)
+		}
+		s.readBefore(w, m, lane, i, r)
 	}
 }
 

@@ -124,12 +124,17 @@ const (
 	kBarrier
 	kArrive
 	kMWait
+	kSyncWarp
+	kShuffle
+	kVote
+	kAtomicGlobal
+	kAtomicShared
 	numKinds
 )
 
 var kindNames = [numKinds]string{"load.global", "load.shared", "store.global", "store.shared", "cp.async",
 	"ldmatrix", "mma", "cp.async.commit", "cp.async.wait", "barrier",
-	"mbarrier.arrive", "mbarrier.wait"}
+	"mbarrier.arrive", "mbarrier.wait", "warp.sync", "shuffle", "vote", "atomic.global", "atomic.shared"}
 
 // tally is what the blocks of one worker have counted.
 type tally struct {
@@ -174,7 +179,7 @@ func (t *tally) counts(p *program) (Counts, []Access) {
 }
 
 func (c *Counts) sum(a *Access, k instrKind) {
-	write := k == kStoreGlobal || k == kStoreShared || k == kCpAsync && a.Space == cir.Shared
+	write := k == kStoreGlobal || k == kStoreShared || k == kAtomicGlobal || k == kAtomicShared || k == kCpAsync && a.Space == cir.Shared
 	switch {
 	case a.Space == cir.Global && write:
 		c.GlobalWrite += a.Bytes

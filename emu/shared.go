@@ -22,6 +22,8 @@ type shared struct {
 	count  uint32   // of store instructions
 	warps  int
 
+	atomics []atomicUse // for each cell and each warp; nil where there are none
+
 	// Of each thread: the batch of copies that is open; the batches that its groups ended with; batches waited for,
 	// and known to all; its last copy that reads global memory, packed with its batch.
 	batch           []uint32
@@ -39,12 +41,16 @@ func (s *shared) init(p *program) {
 	if p.check {
 		s.pend, s.w, s.r, s.a = make([]uint64, n), make([]uint64, n), make([]uint64, n*p.warps), make([]uint64, n)
 		s.serial, s.lanes, s.reader = make([]uint32, n), make([]uint64, n), make([]uint8, n)
+		if p.sharedAtomics {
+			s.atomics = make([]atomicUse, n*p.warps)
+		}
 	}
 }
 
 func (s *shared) reset() {
 	clear(s.w)
 	clear(s.a)
+	clear(s.atomics)
 	clear(s.batch)
 	clear(s.done)
 	clear(s.published)
@@ -136,6 +142,11 @@ func (m *smem) read(w *warp, lane int, index int64, out []uint64, collective boo
 	if w.b.prog.check {
 		s.checkRead(w, m, lane, c, len(out)*m.per, collective)
 	}
+	m.peek(s, c, out)
+}
+
+// peek reads elements from a cell on.
+func (m *smem) peek(s *shared, c int, out []uint64) {
 	if m.tagged {
 		for i := range out {
 			out[i] = untag(s.val[c+i*m.per : c+(i+1)*m.per])

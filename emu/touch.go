@@ -3,10 +3,10 @@ package emu
 import "github.com/gocute/gocute/gen/cir"
 
 // touched is the memory that a kernel's statements write and read.
-type touched struct{ stored, loaded map[*cir.Mem]bool }
+type touched struct{ stored, loaded, atomic map[*cir.Mem]bool }
 
 func touches(body []cir.Stmt) touched {
-	t := touched{map[*cir.Mem]bool{}, map[*cir.Mem]bool{}}
+	t := touched{map[*cir.Mem]bool{}, map[*cir.Mem]bool{}, map[*cir.Mem]bool{}}
 	cir.Walk(body, t.stmt)
 	return t
 }
@@ -30,6 +30,12 @@ func (t touched) stmt(s cir.Stmt) {
 	case cir.CpAsyncStmt:
 		t.loaded[s.Src.Mem] = true
 		t.cond(s.Pred)
+	case cir.Vote:
+		t.cond(s.Cond)
+	case cir.Atomic:
+		t.atomic[s.Dst.Mem] = true
+		t.cond(s.Pred)
+		t.values(s.Src, s.Compare)
 	}
 }
 

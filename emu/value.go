@@ -25,10 +25,8 @@ func (c *compiler) needBits(depth int) { c.prog.scale.bits = max(c.prog.scale.bi
 
 // bitsOf compiles a value to the bits of its kind. Plain moves keep all bits, those of NaNs too.
 func (c *compiler) bitsOf(v cir.Value, depth int) bitsFn {
+	c.allow(v)
 	k := v.Kind()
-	if k.Bits() == 0 || k.Bits() > 64 {
-		c.fail("values of %s cannot be emulated", k)
-	}
 	if c.prog.exact {
 		return c.residue(v, depth)
 	}
@@ -140,6 +138,7 @@ func encodeAll(k elem.Kind, out *[32]uint64, in *[32]float64) {
 
 // float compiles a value of a floating-point kind.
 func (c *compiler) float(v cir.Value, depth int) floatFn {
+	c.allow(v)
 	c.needFloats(depth)
 	k := v.Kind()
 	switch v := v.(type) {
@@ -154,18 +153,12 @@ func (c *compiler) float(v cir.Value, depth int) floatFn {
 		}
 	case cir.IntValue:
 		x := c.spread(c.expr(v.Expr, depth), depth)
-		return c.floatOfInts(k, depth, func(w *warp, _ uint32) *[32]int64 { return x(w) })
+		return c.floatOfInts(elem.KS64, k, depth, func(w *warp, _ uint32) *[32]int64 { return x(w) })
 	case cir.Convert:
 		return c.convert(v, depth)
 	case cir.Unary:
-		if int(v.Op) >= len(floatUnary) {
-			c.fail("unknown operation %d", v.Op)
-		}
 		return c.floats(k, depth, v.Op >= cir.ExpOp, floatUnary[v.Op], v.X)
 	case cir.Binary:
-		if int(v.Op) >= len(floatBinary) {
-			c.fail("unknown operation %d", v.Op)
-		}
 		return c.floats(k, depth, false, floatBinary[v.Op], v.X, v.Y)
 	case cir.FMA:
 		f := fmaTo
@@ -261,20 +254,10 @@ func (c *compiler) floats(k elem.Kind, depth int, slow bool, f func(x, y, z floa
 	}
 }
 
-func (c *compiler) floatOfInts(k elem.Kind, depth int, f intFn) floatFn {
-	return func(w *warp, m uint32) *[32]float64 {
-		out := &w.f[depth]
-		for i, x := range f(w, m) {
-			out[i] = fromInt(k, x)
-		}
-		return out
-	}
-}
-
 // convert compiles a conversion to a floating-point kind.
 func (c *compiler) convert(v cir.Convert, depth int) floatFn {
 	if !v.X.Kind().IsFloat() {
-		return c.floatOfInts(v.To, depth, c.int(v.X, depth))
+		return c.floatOfInts(v.X.Kind(), v.To, depth, c.int(v.X, depth))
 	}
 	x, to := c.float(v.X, depth), v.To
 	return func(w *warp, m uint32) *[32]float64 {

@@ -51,5 +51,5 @@ func (v *verifier) warpAccess(s Stmt) error {
 		}
 		return first(v.refs(s.Dst...), v.refs(s.Src...))
 	}
-	return nil
+	return v.synced(s)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
 )
 
 type pair struct{ from, to elem.Kind }
@@ -131,9 +132,9 @@ func (p *printer) saturate(from, to elem.Kind, x text) text {
 
 // literal prints a constant of a kind, rounded to it.
 func (p *printer) literal(k elem.Kind, v float64) text {
-	b, ok := literalBits(k, v)
-	if !ok {
-		p.fail("%g is not a value of kind %s", v, k)
+	b, err := literalBits(k, v)
+	if err != nil {
+		p.fail("%w", err)
 		return text{}
 	}
 	p.memType(k)
@@ -157,8 +158,10 @@ func (p *printer) literal(k elem.Kind, v float64) text {
 			return text{s: fmt.Sprintf("__longlong_as_double(0x%016xLL%s)", b, note), prec: precPrimary}
 		}
 		return float(v, 64, "")
+	case elem.KE4M3, elem.KE5M2:
+		return text{s: fmt.Sprintf("0x%02x%s", b, note), prec: precPrimary}
 	}
-	return intLiteral(k, int64(v))
+	return intLiteral(k, b)
 }
 
 // float prints a finite number so that C++ reads it back exactly.
@@ -173,24 +176,32 @@ func float(f float64, bits int, suffix string) text {
 	return text{s: s + suffix, prec: precPrimary}
 }
 
-func intLiteral(k elem.Kind, v int64) text {
+// intLiteral prints the integer of a kind with the given bits.
+func intLiteral(k elem.Kind, bits uint64) text {
+	if !k.IsSigned() {
+		s := strconv.FormatUint(bits, 10)
+		switch k {
+		case elem.KU32:
+			return text{s: s + "u", prec: precPrimary}
+		case elem.KU64:
+			return text{s: "(uint64_t)" + s + "u", prec: precUnary}
+		}
+		return text{s: s, prec: precPrimary}
+	}
+	spare := 64 - k.Bits()
+	v := int64(bits<<spare) >> spare
+	if k.Bits() >= 32 && v == math.MinInt64>>spare { // C has no literal for it: its digits are those of a positive one
+		return text{s: fmt.Sprintf("(%s)0x%xu", k.CType(), bits), prec: precUnary}
+	}
 	s, pr := strconv.FormatInt(v, 10), precPrimary
 	if v < 0 {
 		pr = precUnary
 	}
-	switch k {
-	case elem.KU32:
-		s += "u"
-	case elem.KS64:
+	if k == elem.KS64 {
 		return text{s: "(int64_t)" + text{s: s, prec: pr}.at(precUnary), prec: precUnary}
-	case elem.KU64:
-		return text{s: "(uint64_t)" + s + "u", prec: precUnary}
 	}
 	return text{s: s, prec: pr}
 }
 
-// literalBits is the bit pattern of v rounded to kind k; false if an integer kind does not have v.
-func literalBits(k elem.Kind, v float64) (uint64, bool) {
-	b := elem.Encode(k, v)
-	return b, k.IsFloat() || elem.Decode(k, b) == v
-}
+// literalBits is the bit pattern of v rounded to kind k; an integer kind may not have v.
+func literalBits(k elem.Kind, v float64) (uint64, error) { return elem.Encode(k, v), cir.IsValue(k, v) }

@@ -9,10 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/build"
-	"github.com/gocute/gocute/elem"
-	"github.com/gocute/gocute/gen/cir"
 	"github.com/gocute/gocute/gen/cuda"
 )
 
@@ -104,55 +101,4 @@ func TestHeadersCompile(t *testing.T) {
 	instrs := compile(t, "hand", []byte(hand), dir)
 	require.Equal(t, 1, count(instrs, "mma.sync"))
 	require.Equal(t, 1, count(instrs, "cp.async.wait_group"))
-}
-
-// TestValuesCompile prints all conversions and all arithmetic: what Print accepts, nvcc must too.
-func TestValuesCompile(t *testing.T) {
-	kinds := []elem.Kind{elem.KF16, elem.KBF16, elem.KTF32, elem.KF32, elem.KF64, elem.KS8, elem.KU8, elem.KS16,
-		elem.KU16, elem.KS32, elem.KU32, elem.KS64, elem.KU64, elem.KS4, elem.KU4, elem.KB1}
-	k := &cir.Kernel{Name: "values", Threads: 32}
-	refused := []string{}
-	add := func(what string, v cir.Value, dst *cir.Reg) {
-		next := *k
-		next.Body = append(next.Body[:len(next.Body):len(next.Body)], cir.SetReg{Dst: ref(dst, c(1), 1), Value: v})
-		if _, err := cuda.Print(&next, cuda.Options{}); err != nil {
-			refused = append(refused, what)
-			return
-		}
-		k.Body = next.Body
-	}
-	regs := map[elem.Kind]*cir.Reg{}
-	for _, kind := range kinds {
-		n := max(1, 32/kind.Bits()) * 2
-		regs[kind] = &cir.Reg{Name: "r_" + kind.String(), Elem: kind, Count: n}
-		m := pointer("p_"+kind.String(), kind, true)
-		k.Params = append(k.Params, m)
-		k.Body = append(k.Body, cir.DeclReg{Reg: regs[kind]},
-			cir.Load{Dst: ref(regs[kind], c(0), n), Src: cir.Addr{Mem: m.Mem, Index: cs(thread(32), n)}})
-	}
-	for _, from := range kinds {
-		x := cir.Value(elemOf(regs[from], c(0)))
-		for _, to := range kinds {
-			add(from.String()+" to "+to.String(), cir.Convert{To: to, X: x}, regs[to])
-		}
-		y := cir.Lit{Elem: from, V: 1}
-		for op := cir.AddOp; op <= cir.MaxOp; op++ {
-			add(from.String()+" "+op.String(), cir.Binary{Op: op, X: x, Y: y}, regs[from])
-		}
-		for op := cir.NegOp; op <= cir.TanhOp; op++ {
-			add(from.String()+" "+op.String(), cir.Unary{Op: op, X: x}, regs[from])
-		}
-		add(from.String()+" fma", cir.FMA{X: x, Y: y, Z: x}, regs[from])
-		add("int to "+from.String(), cir.IntValue{Elem: from, Expr: thread(32)}, regs[from])
-		add("select "+from.String(), cir.Select{Cond: cir.Cmp{X: thread(32), Y: sym.Int(3)}, X: x, Y: y}, regs[from])
-	}
-	for i, kind := range kinds {
-		n := regs[kind].Count
-		k.Body = append(k.Body, cir.Store{Dst: cir.Addr{Mem: k.Params[i].Mem, Index: cs(thread(32), n)}, Src: ref(regs[kind], c(0), n)})
-	}
-	golden(t, "refused_values.txt", []byte(strings.Join(refused, "\n")+"\n"))
-	code, err := cuda.Print(k, cuda.Options{})
-	require.NoError(t, err)
-	golden(t, "values.cu", code)
-	compile(t, "values", code, "")
 }

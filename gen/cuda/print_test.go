@@ -130,7 +130,7 @@ func TestBrokenKernels(t *testing.T) {
 		{"missing parts", "user.go:41: a part of the statement is missing", with(nil, func(*cir.Reg, *cir.Kernel) cir.Stmt {
 			return cir.Let{Pos: pos}
 		})},
-		{"double rounding", "no conversion from f64 to tf32 rounds once", with(nil, func(r *cir.Reg, _ *cir.Kernel) cir.Stmt {
+		{"double rounding", "f64 does not convert to tf32 with one rounding", with(nil, func(r *cir.Reg, _ *cir.Kernel) cir.Stmt {
 			return cir.SetReg{Dst: ref(r, sym.Int(0), 1), Value: cir.Convert{To: elem.KTF32, X: cir.Lit{Elem: elem.KF64}}}
 		})},
 	} {

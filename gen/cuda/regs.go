@@ -206,9 +206,9 @@ func (p *printer) fillWord(k elem.Kind, v float64) string {
 	if perWord(k) == 1 && k != elem.KTF32 {
 		return p.literal(k, v).s
 	}
-	b, ok := literalBits(k, v)
-	if !ok {
-		p.fail("%g is not a value of kind %s", v, k)
+	b, err := literalBits(k, v)
+	if err != nil {
+		p.fail("%w", err)
 	}
 	var w uint32
 	for i := range perWord(k) {

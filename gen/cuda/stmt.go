@@ -146,7 +146,7 @@ func (p *printer) stmt(s cir.Stmt) {
 	case cir.SetReg:
 		p.setElem(s.Dst, p.value(s.Value))
 	default:
-		if !p.mbarrier(s) {
+		if !p.mbarrier(s) && !p.synced(s) {
 			p.access(s)
 		}
 	}

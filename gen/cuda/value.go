@@ -11,6 +11,10 @@ import (
 // value prints an element-typed expression; a half is a __half, a tf32 a float, elements smaller than a
 // byte are ints.
 func (p *printer) value(v cir.Value) text {
+	if err := cir.Allowed(v); err != nil {
+		p.fail("%w", err)
+		return text{}
+	}
 	switch v := v.(type) {
 	case cir.RegElem:
 		return p.getElem(v.Ref)
@@ -34,7 +38,7 @@ func (p *printer) value(v cir.Value) text {
 		x, y := p.value(v.X), p.value(v.Y)
 		return text{s: p.cond(v.Cond).at(precOr) + " ? " + x.at(precOr) + " : " + y.at(precOr)}
 	}
-	p.fail("expected a value of package cir, but got %T", v)
+	p.fail("no text for a %T", v)
 	return text{}
 }
 
@@ -45,10 +49,17 @@ func (p *printer) intValue(v cir.IntValue) text {
 	if v.Elem.IsFloat() || v.Elem == k {
 		return p.convert(k, v.Elem, x)
 	}
-	if v.Elem.Bits() < 8 { // what is too much is cut off where the value goes
-		return x
+	if cut, ok := subByte[v.Elem]; ok {
+		return text{s: fmt.Sprintf(cut, x.at(precUnary)), prec: precBits}
 	}
 	return text{s: "(" + p.memType(v.Elem) + ")" + x.at(precUnary), prec: precUnary}
+}
+
+// subByte cuts an integer to a kind narrower than a byte.
+var subByte = map[elem.Kind]string{
+	elem.KS4: "(int)((uint32_t)%s << 28) >> 28",
+	elem.KU4: "(uint32_t)%s << 28 >> 28",
+	elem.KB1: "(uint32_t)%s << 31 >> 31",
 }
 
 func (p *printer) param(v cir.ParamValue) text {
@@ -61,7 +72,7 @@ func (p *printer) param(v cir.ParamValue) text {
 
 // arithmetic says how a kind computes: an operator, the name of a function, or "" for what is computed in
 // f32 and rounded. That gives the correctly rounded result too, because f32 has more than twice the digits.
-// Products name their rounding so that nvcc does not contract them with a following sum.
+// What a kind cannot do (see cir.CanCompute) is never looked up. Products name their rounding so that nvcc does not contract them with a following sum.
 type arithmetic struct {
 	binary [6]string // by cir.BinaryOp: add, sub, mul, div, min, max
 	unary  [5]string // by cir.UnaryOp: neg, abs, sqrt, exp, tanh
@@ -77,7 +88,7 @@ var (
 		[5]string{"__hneg", "__habs", "", "", ""}, "__hfma"}
 	intArithmetic = arithmetic{
 		[6]string{"+", "-", "*", "/", "min", "max"},
-		[5]string{"-", "abs", "no", "no", "no"}, ""}
+		[5]string{"-", "abs"}, ""}
 )
 
 var arithmetics = map[elem.Kind]arithmetic{
@@ -104,7 +115,7 @@ var operators = map[string]prec{"+": precAdd, "-": precAdd, "*": precMul, "/": p
 func (p *printer) arith(k elem.Kind) (arithmetic, bool) {
 	a, ok := arithmetics[k]
 	if !ok {
-		p.fail("kind %s has no arithmetic: convert it first", k)
+		p.fail("no arithmetic for kind %s", k)
 	}
 	return a, ok
 }
@@ -112,9 +123,6 @@ func (p *printer) arith(k elem.Kind) (arithmetic, bool) {
 func (p *printer) binary(v cir.Binary) text {
 	k := v.X.Kind()
 	x, y := p.value(v.X), p.value(v.Y)
-	if k != v.Y.Kind() {
-		p.fail("expected two values of one kind to %s, but got %s and %s", v.Op, k, v.Y.Kind())
-	}
 	a, ok := p.arith(k)
 	if !ok {
 		return text{}
@@ -153,9 +161,6 @@ func (p *printer) wrapped(k elem.Kind, t text) text {
 
 func (p *printer) fma(v cir.FMA) text {
 	k := v.X.Kind()
-	if k != v.Y.Kind() || k != v.Z.Kind() {
-		p.fail("expected three values of one kind, but got %s, %s and %s", k, v.Y.Kind(), v.Z.Kind())
-	}
 	x, y, z := p.value(v.X), p.value(v.Y), p.value(v.Z)
 	a, ok := p.arith(k)
 	switch {
@@ -176,9 +181,6 @@ func (p *printer) unary(v cir.Unary) text {
 	}
 	f := a.unary[v.Op]
 	switch {
-	case f == "no" || v.Op == cir.AbsOp && !k.IsSigned():
-		p.fail("kind %s has no %s", k, v.Op)
-		return text{}
 	case f == "":
 		in := elem.KF32
 		return p.convert(in, k, prefix(arithmetics[in].unary[v.Op], p.convert(k, in, x)))
@@ -195,8 +197,8 @@ func prefix(f string, x text) text {
 
 // compareValues compares as C does, halves as floats: every comparison with a NaN is false, except !=.
 func (p *printer) compareValues(c cir.ValCmp) text {
-	if c.X == nil || c.Y == nil || c.X.Kind() != c.Y.Kind() {
-		p.fail("expected two values of one kind to compare")
+	if err := cir.AllowedCmp(c); err != nil {
+		p.fail("%w", err)
 		return text{}
 	}
 	x, y, k := p.value(c.X), p.value(c.Y), c.X.Kind()

@@ -147,6 +147,12 @@ func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 		return s.mapValues(op)
 	case ir.MBarrierOp:
 		return s.mbarrier(op)
+	case ir.ShuffleOp:
+		return s.shuffle(op)
+	case ir.VoteOp:
+		return s.vote(op)
+	case ir.AtomicOp:
+		return s.atomic(op)
 	}
 	return nil, fmt.Errorf("no lowering for %T", op)
 }

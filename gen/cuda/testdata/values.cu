@@ -165,6 +165,8 @@ values(
     float* p_tf32,
     float* p_f32,
     double* p_f64,
+    uint8_t* p_e4m3,
+    uint8_t* p_e5m2,
     int8_t* p_s8,
     uint8_t* p_u8,
     int16_t* p_s16,
@@ -197,6 +199,14 @@ values(
   double r_f64[2];
 
   load_b128(p_f64 + 2*tid, r_f64);
+
+  uint32_t r_e4m3[2];
+
+  load_b64(p_e4m3 + 8*tid, r_e4m3);
+
+  uint32_t r_e5m2[2];
+
+  load_b64(p_e5m2 + 8*tid, r_e5m2);
 
   uint32_t r_s8[2];
 
@@ -272,9 +282,41 @@ values(
   set_f16(r_f16, 1, __float2half_rn(sqrtf(__half2float(get_f16(r_f16, 0)))));
   set_f16(r_f16, 1, __float2half_rn(expf(__half2float(get_f16(r_f16, 0)))));
   set_f16(r_f16, 1, __float2half_rn(tanhf(__half2float(get_f16(r_f16, 0)))));
+  if (__half2float(get_f16(r_f16, 0)) < __half2float(__ushort_as_half(0x3c00 /* 1 */))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__half2float(get_f16(r_f16, 0)) < __half2float(__int2half_rn(tid))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__half2float(get_f16(r_f16, 0)) <= __half2float(__ushort_as_half(0x3c00 /* 1 */))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__half2float(get_f16(r_f16, 0)) <= __half2float(__int2half_rn(tid))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__half2float(get_f16(r_f16, 0)) == __half2float(__ushort_as_half(0x3c00 /* 1 */))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__half2float(get_f16(r_f16, 0)) == __half2float(__int2half_rn(tid))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__half2float(get_f16(r_f16, 0)) != __half2float(__ushort_as_half(0x3c00 /* 1 */))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__half2float(get_f16(r_f16, 0)) != __half2float(__int2half_rn(tid))) {
+    r_f32[1] = 1.0f;
+  }
   set_f16(r_f16, 1, __hfma(get_f16(r_f16, 0), __ushort_as_half(0x3c00 /* 1 */), get_f16(r_f16, 0)));
   set_f16(r_f16, 1, __int2half_rn(tid));
   set_f16(r_f16, 1, tid < 3 ? get_f16(r_f16, 0) : __ushort_as_half(0x3c00 /* 1 */));
+  set_f16(r_f16, 1, __ushort_as_half(0x0000));
+  set_f16(r_f16, 1, __ushort_as_half(0xbc00 /* -1 */));
+  set_f16(r_f16, 1, __ushort_as_half(0x3e00 /* 1.5 */));
+  set_f16(r_f16, 1, __ushort_as_half(0x7800 /* 32768 */));
+  set_f16(r_f16, 1, __ushort_as_half(0xf800 /* -32768 */));
+  set_f16(r_f16, 1, __ushort_as_half(0x7c00 /* 65536 */));
+  set_f16(r_f16, 1, __ushort_as_half(0x7c00 /* +Inf */));
+  set_f16(r_f16, 1, __ushort_as_half(0x7fff /* NaN */));
   set_f16(r_f16, 1, __float2half_rn(__bfloat162float(get_bf16(r_bf16, 0))));
   set_bf16(r_bf16, 1, get_bf16(r_bf16, 0));
   r_tf32[1] = __float_as_uint(round_tf32(__bfloat162float(get_bf16(r_bf16, 0))));
@@ -308,11 +350,43 @@ values(
   set_bf16(r_bf16, 1, __float2bfloat16_rn(sqrtf(__bfloat162float(get_bf16(r_bf16, 0)))));
   set_bf16(r_bf16, 1, __float2bfloat16_rn(expf(__bfloat162float(get_bf16(r_bf16, 0)))));
   set_bf16(r_bf16, 1, __float2bfloat16_rn(tanhf(__bfloat162float(get_bf16(r_bf16, 0)))));
+  if (__bfloat162float(get_bf16(r_bf16, 0)) < __bfloat162float(__ushort_as_bfloat16(0x3f80 /* 1 */))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__bfloat162float(get_bf16(r_bf16, 0)) < __bfloat162float(__int2bfloat16_rn(tid))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__bfloat162float(get_bf16(r_bf16, 0)) <= __bfloat162float(__ushort_as_bfloat16(0x3f80 /* 1 */))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__bfloat162float(get_bf16(r_bf16, 0)) <= __bfloat162float(__int2bfloat16_rn(tid))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__bfloat162float(get_bf16(r_bf16, 0)) == __bfloat162float(__ushort_as_bfloat16(0x3f80 /* 1 */))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__bfloat162float(get_bf16(r_bf16, 0)) == __bfloat162float(__int2bfloat16_rn(tid))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__bfloat162float(get_bf16(r_bf16, 0)) != __bfloat162float(__ushort_as_bfloat16(0x3f80 /* 1 */))) {
+    r_f32[1] = 1.0f;
+  }
+  if (__bfloat162float(get_bf16(r_bf16, 0)) != __bfloat162float(__int2bfloat16_rn(tid))) {
+    r_f32[1] = 1.0f;
+  }
   set_bf16(
       r_bf16, 1,
       __hfma(get_bf16(r_bf16, 0), __ushort_as_bfloat16(0x3f80 /* 1 */), get_bf16(r_bf16, 0)));
   set_bf16(r_bf16, 1, __int2bfloat16_rn(tid));
   set_bf16(r_bf16, 1, tid < 3 ? get_bf16(r_bf16, 0) : __ushort_as_bfloat16(0x3f80 /* 1 */));
+  set_bf16(r_bf16, 1, __ushort_as_bfloat16(0x0000));
+  set_bf16(r_bf16, 1, __ushort_as_bfloat16(0xbf80 /* -1 */));
+  set_bf16(r_bf16, 1, __ushort_as_bfloat16(0x3fc0 /* 1.5 */));
+  set_bf16(r_bf16, 1, __ushort_as_bfloat16(0x4700 /* 32768 */));
+  set_bf16(r_bf16, 1, __ushort_as_bfloat16(0xc700 /* -32768 */));
+  set_bf16(r_bf16, 1, __ushort_as_bfloat16(0x4780 /* 65536 */));
+  set_bf16(r_bf16, 1, __ushort_as_bfloat16(0x7f80 /* +Inf */));
+  set_bf16(r_bf16, 1, __ushort_as_bfloat16(0x7fff /* NaN */));
   set_f16(r_f16, 1, __float2half_rn(__uint_as_float(r_tf32[0])));
   set_bf16(r_bf16, 1, __float2bfloat16_rn(__uint_as_float(r_tf32[0])));
   r_tf32[1] = __float_as_uint(__uint_as_float(r_tf32[0]));
@@ -340,8 +414,28 @@ values(
   r_tf32[1] = __float_as_uint(sqrtf(__uint_as_float(r_tf32[0])));
   r_tf32[1] = __float_as_uint(expf(__uint_as_float(r_tf32[0])));
   r_tf32[1] = __float_as_uint(tanhf(__uint_as_float(r_tf32[0])));
+  if (__uint_as_float(r_tf32[0]) < 1.0f) {
+    r_f32[1] = 1.0f;
+  }
+  if (__uint_as_float(r_tf32[0]) <= 1.0f) {
+    r_f32[1] = 1.0f;
+  }
+  if (__uint_as_float(r_tf32[0]) == 1.0f) {
+    r_f32[1] = 1.0f;
+  }
+  if (__uint_as_float(r_tf32[0]) != 1.0f) {
+    r_f32[1] = 1.0f;
+  }
   r_tf32[1] = __float_as_uint(fmaf(__uint_as_float(r_tf32[0]), 1.0f, __uint_as_float(r_tf32[0])));
   r_tf32[1] = __float_as_uint(tid < 3 ? __uint_as_float(r_tf32[0]) : 1.0f);
+  r_tf32[1] = __float_as_uint(0.0f);
+  r_tf32[1] = __float_as_uint(-1.0f);
+  r_tf32[1] = __float_as_uint(1.5f);
+  r_tf32[1] = __float_as_uint(2.1474836e+09f);
+  r_tf32[1] = __float_as_uint(-2.1474836e+09f);
+  r_tf32[1] = __float_as_uint(4.2949673e+09f);
+  r_tf32[1] = __float_as_uint(__uint_as_float(0x7f800000u /* +Inf */));
+  r_tf32[1] = __float_as_uint(__uint_as_float(0x7fffffffu /* NaN */));
   set_f16(r_f16, 1, __float2half_rn(r_f32[0]));
   set_bf16(r_bf16, 1, __float2bfloat16_rn(r_f32[0]));
   r_tf32[1] = __float_as_uint(round_tf32(r_f32[0]));
@@ -369,9 +463,41 @@ values(
   r_f32[1] = sqrtf(r_f32[0]);
   r_f32[1] = expf(r_f32[0]);
   r_f32[1] = tanhf(r_f32[0]);
+  if (r_f32[0] < 1.0f) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f32[0] < __int2float_rn(tid)) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f32[0] <= 1.0f) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f32[0] <= __int2float_rn(tid)) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f32[0] == 1.0f) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f32[0] == __int2float_rn(tid)) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f32[0] != 1.0f) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f32[0] != __int2float_rn(tid)) {
+    r_f32[1] = 1.0f;
+  }
   r_f32[1] = fmaf(r_f32[0], 1.0f, r_f32[0]);
   r_f32[1] = __int2float_rn(tid);
   r_f32[1] = tid < 3 ? r_f32[0] : 1.0f;
+  r_f32[1] = 0.0f;
+  r_f32[1] = -1.0f;
+  r_f32[1] = 1.5f;
+  r_f32[1] = 2.1474836e+09f;
+  r_f32[1] = -2.1474836e+09f;
+  r_f32[1] = 4.2949673e+09f;
+  r_f32[1] = __uint_as_float(0x7f800000u /* +Inf */);
+  r_f32[1] = __uint_as_float(0x7fffffffu /* NaN */);
   set_f16(r_f16, 1, __double2half(r_f64[0]));
   set_bf16(r_bf16, 1, __double2bfloat16(r_f64[0]));
   r_f32[1] = __double2float_rn(r_f64[0]);
@@ -398,9 +524,61 @@ values(
   r_f64[1] = sqrt(r_f64[0]);
   r_f64[1] = exp(r_f64[0]);
   r_f64[1] = tanh(r_f64[0]);
+  if (r_f64[0] < 1.0) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f64[0] < (double)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f64[0] <= 1.0) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f64[0] <= (double)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f64[0] == 1.0) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f64[0] == (double)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f64[0] != 1.0) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_f64[0] != (double)tid) {
+    r_f32[1] = 1.0f;
+  }
   r_f64[1] = fma(r_f64[0], 1.0, r_f64[0]);
   r_f64[1] = (double)tid;
   r_f64[1] = tid < 3 ? r_f64[0] : 1.0;
+  r_f64[1] = 0.0;
+  r_f64[1] = -1.0;
+  r_f64[1] = 1.5;
+  r_f64[1] = 9.223372036854776e+18;
+  r_f64[1] = -9.223372036854776e+18;
+  r_f64[1] = 1.8446744073709552e+19;
+  r_f64[1] = __longlong_as_double(0x7ff0000000000000LL /* +Inf */);
+  r_f64[1] = __longlong_as_double(0x7ff8000000000001LL /* NaN */);
+  set_u8(r_e4m3, 1, get_u8(r_e4m3, 0));
+  set_u8(r_e4m3, 1, tid < 3 ? get_u8(r_e4m3, 0) : 0x38 /* 1 */);
+  set_u8(r_e4m3, 1, 0x00);
+  set_u8(r_e4m3, 1, 0xb8 /* -1 */);
+  set_u8(r_e4m3, 1, 0x3c /* 1.5 */);
+  set_u8(r_e4m3, 1, 0x70 /* 128 */);
+  set_u8(r_e4m3, 1, 0xf0 /* -128 */);
+  set_u8(r_e4m3, 1, 0x78 /* 256 */);
+  set_u8(r_e4m3, 1, 0x7e /* +Inf */);
+  set_u8(r_e4m3, 1, 0x7f /* NaN */);
+  set_u8(r_e5m2, 1, get_u8(r_e5m2, 0));
+  set_u8(r_e5m2, 1, tid < 3 ? get_u8(r_e5m2, 0) : 0x3c /* 1 */);
+  set_u8(r_e5m2, 1, 0x00);
+  set_u8(r_e5m2, 1, 0xbc /* -1 */);
+  set_u8(r_e5m2, 1, 0x3e /* 1.5 */);
+  set_u8(r_e5m2, 1, 0x58 /* 128 */);
+  set_u8(r_e5m2, 1, 0xd8 /* -128 */);
+  set_u8(r_e5m2, 1, 0x5c /* 256 */);
+  set_u8(r_e5m2, 1, 0x7b /* +Inf */);
+  set_u8(r_e5m2, 1, 0x7f /* NaN */);
   set_f16(r_f16, 1, __int2half_rn((int32_t)get_s8(r_s8, 0)));
   set_bf16(r_bf16, 1, __int2bfloat16_rn((int32_t)get_s8(r_s8, 0)));
   r_tf32[1] = __float_as_uint(round_tf32(__int2float_rn((int32_t)get_s8(r_s8, 0))));
@@ -425,9 +603,36 @@ values(
   set_s8(r_s8, 1, (int8_t)max(get_s8(r_s8, 0), 1));
   set_s8(r_s8, 1, (int8_t)-get_s8(r_s8, 0));
   set_s8(r_s8, 1, (int8_t)abs(get_s8(r_s8, 0)));
+  if (get_s8(r_s8, 0) < 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s8(r_s8, 0) < (int8_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s8(r_s8, 0) <= 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s8(r_s8, 0) <= (int8_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s8(r_s8, 0) == 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s8(r_s8, 0) == (int8_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s8(r_s8, 0) != 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s8(r_s8, 0) != (int8_t)tid) {
+    r_f32[1] = 1.0f;
+  }
   set_s8(r_s8, 1, (int8_t)(get_s8(r_s8, 0) * 1 + get_s8(r_s8, 0)));
   set_s8(r_s8, 1, (int8_t)tid);
   set_s8(r_s8, 1, tid < 3 ? get_s8(r_s8, 0) : 1);
+  set_s8(r_s8, 1, 0);
+  set_s8(r_s8, 1, -1);
+  set_s8(r_s8, 1, -128);
   set_f16(r_f16, 1, __int2half_rn((int32_t)get_u8(r_u8, 0)));
   set_bf16(r_bf16, 1, __int2bfloat16_rn((int32_t)get_u8(r_u8, 0)));
   r_tf32[1] = __float_as_uint(round_tf32(__int2float_rn((int32_t)get_u8(r_u8, 0))));
@@ -451,9 +656,35 @@ values(
   set_u8(r_u8, 1, (uint8_t)min(get_u8(r_u8, 0), 1));
   set_u8(r_u8, 1, (uint8_t)max(get_u8(r_u8, 0), 1));
   set_u8(r_u8, 1, (uint8_t)-get_u8(r_u8, 0));
+  if (get_u8(r_u8, 0) < 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u8(r_u8, 0) < (uint8_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u8(r_u8, 0) <= 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u8(r_u8, 0) <= (uint8_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u8(r_u8, 0) == 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u8(r_u8, 0) == (uint8_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u8(r_u8, 0) != 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u8(r_u8, 0) != (uint8_t)tid) {
+    r_f32[1] = 1.0f;
+  }
   set_u8(r_u8, 1, (uint8_t)(get_u8(r_u8, 0) * 1 + get_u8(r_u8, 0)));
   set_u8(r_u8, 1, (uint8_t)tid);
   set_u8(r_u8, 1, tid < 3 ? get_u8(r_u8, 0) : 1);
+  set_u8(r_u8, 1, 0);
+  set_u8(r_u8, 1, 128);
   set_f16(r_f16, 1, __int2half_rn((int32_t)get_s16(r_s16, 0)));
   set_bf16(r_bf16, 1, __int2bfloat16_rn((int32_t)get_s16(r_s16, 0)));
   r_tf32[1] = __float_as_uint(round_tf32(__int2float_rn((int32_t)get_s16(r_s16, 0))));
@@ -478,9 +709,36 @@ values(
   set_s16(r_s16, 1, (int16_t)max(get_s16(r_s16, 0), 1));
   set_s16(r_s16, 1, (int16_t)-get_s16(r_s16, 0));
   set_s16(r_s16, 1, (int16_t)abs(get_s16(r_s16, 0)));
+  if (get_s16(r_s16, 0) < 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s16(r_s16, 0) < (int16_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s16(r_s16, 0) <= 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s16(r_s16, 0) <= (int16_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s16(r_s16, 0) == 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s16(r_s16, 0) == (int16_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s16(r_s16, 0) != 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s16(r_s16, 0) != (int16_t)tid) {
+    r_f32[1] = 1.0f;
+  }
   set_s16(r_s16, 1, (int16_t)(get_s16(r_s16, 0) * 1 + get_s16(r_s16, 0)));
   set_s16(r_s16, 1, (int16_t)tid);
   set_s16(r_s16, 1, tid < 3 ? get_s16(r_s16, 0) : 1);
+  set_s16(r_s16, 1, 0);
+  set_s16(r_s16, 1, -1);
+  set_s16(r_s16, 1, -32768);
   set_f16(r_f16, 1, __int2half_rn((int32_t)get_u16(r_u16, 0)));
   set_bf16(r_bf16, 1, __int2bfloat16_rn((int32_t)get_u16(r_u16, 0)));
   r_tf32[1] = __float_as_uint(round_tf32(__int2float_rn((int32_t)get_u16(r_u16, 0))));
@@ -504,9 +762,35 @@ values(
   set_u16(r_u16, 1, (uint16_t)min(get_u16(r_u16, 0), 1));
   set_u16(r_u16, 1, (uint16_t)max(get_u16(r_u16, 0), 1));
   set_u16(r_u16, 1, (uint16_t)-get_u16(r_u16, 0));
+  if (get_u16(r_u16, 0) < 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u16(r_u16, 0) < (uint16_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u16(r_u16, 0) <= 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u16(r_u16, 0) <= (uint16_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u16(r_u16, 0) == 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u16(r_u16, 0) == (uint16_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u16(r_u16, 0) != 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u16(r_u16, 0) != (uint16_t)tid) {
+    r_f32[1] = 1.0f;
+  }
   set_u16(r_u16, 1, (uint16_t)(get_u16(r_u16, 0) * 1 + get_u16(r_u16, 0)));
   set_u16(r_u16, 1, (uint16_t)tid);
   set_u16(r_u16, 1, tid < 3 ? get_u16(r_u16, 0) : 1);
+  set_u16(r_u16, 1, 0);
+  set_u16(r_u16, 1, 32768);
   set_f16(r_f16, 1, __int2half_rn(r_s32[0]));
   set_bf16(r_bf16, 1, __int2bfloat16_rn(r_s32[0]));
   r_f32[1] = __int2float_rn(r_s32[0]);
@@ -530,9 +814,36 @@ values(
   r_s32[1] = max(r_s32[0], 1);
   r_s32[1] = -r_s32[0];
   r_s32[1] = abs(r_s32[0]);
+  if (r_s32[0] < 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s32[0] < tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s32[0] <= 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s32[0] <= tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s32[0] == 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s32[0] == tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s32[0] != 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s32[0] != tid) {
+    r_f32[1] = 1.0f;
+  }
   r_s32[1] = r_s32[0] * 1 + r_s32[0];
   r_s32[1] = tid;
   r_s32[1] = tid < 3 ? r_s32[0] : 1;
+  r_s32[1] = 0;
+  r_s32[1] = -1;
+  r_s32[1] = (int32_t)0x80000000u;
   set_f16(r_f16, 1, __uint2half_rn(r_u32[0]));
   set_bf16(r_bf16, 1, __uint2bfloat16_rn(r_u32[0]));
   r_f32[1] = __uint2float_rn(r_u32[0]);
@@ -555,9 +866,35 @@ values(
   r_u32[1] = min(r_u32[0], 1u);
   r_u32[1] = max(r_u32[0], 1u);
   r_u32[1] = -r_u32[0];
+  if (r_u32[0] < 1u) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u32[0] < (uint32_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u32[0] <= 1u) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u32[0] <= (uint32_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u32[0] == 1u) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u32[0] == (uint32_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u32[0] != 1u) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u32[0] != (uint32_t)tid) {
+    r_f32[1] = 1.0f;
+  }
   r_u32[1] = r_u32[0] * 1u + r_u32[0];
   r_u32[1] = (uint32_t)tid;
   r_u32[1] = tid < 3 ? r_u32[0] : 1u;
+  r_u32[1] = 0u;
+  r_u32[1] = 2147483648u;
   set_f16(r_f16, 1, __ll2half_rn(r_s64[0]));
   set_bf16(r_bf16, 1, __ll2bfloat16_rn(r_s64[0]));
   r_f32[1] = __ll2float_rn(r_s64[0]);
@@ -581,9 +918,36 @@ values(
   r_s64[1] = max(r_s64[0], (int64_t)1);
   r_s64[1] = -r_s64[0];
   r_s64[1] = abs(r_s64[0]);
+  if (r_s64[0] < (int64_t)1) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s64[0] < (int64_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s64[0] <= (int64_t)1) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s64[0] <= (int64_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s64[0] == (int64_t)1) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s64[0] == (int64_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s64[0] != (int64_t)1) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_s64[0] != (int64_t)tid) {
+    r_f32[1] = 1.0f;
+  }
   r_s64[1] = r_s64[0] * (int64_t)1 + r_s64[0];
   r_s64[1] = (int64_t)tid;
   r_s64[1] = tid < 3 ? r_s64[0] : (int64_t)1;
+  r_s64[1] = (int64_t)0;
+  r_s64[1] = (int64_t)-1;
+  r_s64[1] = (int64_t)0x8000000000000000u;
   set_f16(r_f16, 1, __ull2half_rn(r_u64[0]));
   set_bf16(r_bf16, 1, __ull2bfloat16_rn(r_u64[0]));
   r_f32[1] = __ull2float_rn(r_u64[0]);
@@ -606,9 +970,35 @@ values(
   r_u64[1] = min(r_u64[0], (uint64_t)1u);
   r_u64[1] = max(r_u64[0], (uint64_t)1u);
   r_u64[1] = -r_u64[0];
+  if (r_u64[0] < (uint64_t)1u) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u64[0] < (uint64_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u64[0] <= (uint64_t)1u) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u64[0] <= (uint64_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u64[0] == (uint64_t)1u) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u64[0] == (uint64_t)tid) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u64[0] != (uint64_t)1u) {
+    r_f32[1] = 1.0f;
+  }
+  if (r_u64[0] != (uint64_t)tid) {
+    r_f32[1] = 1.0f;
+  }
   r_u64[1] = r_u64[0] * (uint64_t)1u + r_u64[0];
   r_u64[1] = (uint64_t)tid;
   r_u64[1] = tid < 3 ? r_u64[0] : (uint64_t)1u;
+  r_u64[1] = (uint64_t)0u;
+  r_u64[1] = (uint64_t)9223372036854775808u;
   set_f16(r_f16, 1, __int2half_rn((int32_t)get_s4(r_s4, 0)));
   set_bf16(r_bf16, 1, __int2bfloat16_rn((int32_t)get_s4(r_s4, 0)));
   r_tf32[1] = __float_as_uint(round_tf32(__int2float_rn((int32_t)get_s4(r_s4, 0))));
@@ -625,8 +1015,35 @@ values(
   set_s4(r_s4, 1, get_s4(r_s4, 0));
   set_u4(r_u4, 1, max(get_s4(r_s4, 0), 0));
   set_b1(r_b1, 1, min(max(get_s4(r_s4, 0), 0), 1));
-  set_s4(r_s4, 1, tid);
+  if (get_s4(r_s4, 0) < 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s4(r_s4, 0) < ((int)((uint32_t)tid << 28) >> 28)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s4(r_s4, 0) <= 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s4(r_s4, 0) <= ((int)((uint32_t)tid << 28) >> 28)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s4(r_s4, 0) == 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s4(r_s4, 0) == ((int)((uint32_t)tid << 28) >> 28)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s4(r_s4, 0) != 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_s4(r_s4, 0) != ((int)((uint32_t)tid << 28) >> 28)) {
+    r_f32[1] = 1.0f;
+  }
+  set_s4(r_s4, 1, (int)((uint32_t)tid << 28) >> 28);
   set_s4(r_s4, 1, tid < 3 ? get_s4(r_s4, 0) : 1);
+  set_s4(r_s4, 1, 0);
+  set_s4(r_s4, 1, -1);
+  set_s4(r_s4, 1, -8);
   set_f16(r_f16, 1, __int2half_rn((int32_t)get_u4(r_u4, 0)));
   set_bf16(r_bf16, 1, __int2bfloat16_rn((int32_t)get_u4(r_u4, 0)));
   r_tf32[1] = __float_as_uint(round_tf32(__int2float_rn((int32_t)get_u4(r_u4, 0))));
@@ -643,8 +1060,34 @@ values(
   set_s4(r_s4, 1, min(get_u4(r_u4, 0), 7));
   set_u4(r_u4, 1, get_u4(r_u4, 0));
   set_b1(r_b1, 1, min(get_u4(r_u4, 0), 1));
-  set_u4(r_u4, 1, tid);
+  if (get_u4(r_u4, 0) < 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u4(r_u4, 0) < ((uint32_t)tid << 28 >> 28)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u4(r_u4, 0) <= 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u4(r_u4, 0) <= ((uint32_t)tid << 28 >> 28)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u4(r_u4, 0) == 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u4(r_u4, 0) == ((uint32_t)tid << 28 >> 28)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u4(r_u4, 0) != 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_u4(r_u4, 0) != ((uint32_t)tid << 28 >> 28)) {
+    r_f32[1] = 1.0f;
+  }
+  set_u4(r_u4, 1, (uint32_t)tid << 28 >> 28);
   set_u4(r_u4, 1, tid < 3 ? get_u4(r_u4, 0) : 1);
+  set_u4(r_u4, 1, 0);
+  set_u4(r_u4, 1, 8);
   set_f16(r_f16, 1, __int2half_rn((int32_t)get_b1(r_b1, 0)));
   set_bf16(r_bf16, 1, __int2bfloat16_rn((int32_t)get_b1(r_b1, 0)));
   r_tf32[1] = __float_as_uint(round_tf32(__int2float_rn((int32_t)get_b1(r_b1, 0))));
@@ -661,13 +1104,41 @@ values(
   set_s4(r_s4, 1, get_b1(r_b1, 0));
   set_u4(r_u4, 1, get_b1(r_b1, 0));
   set_b1(r_b1, 1, get_b1(r_b1, 0));
-  set_b1(r_b1, 1, tid);
+  if (get_b1(r_b1, 0) < 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_b1(r_b1, 0) < ((uint32_t)tid << 31 >> 31)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_b1(r_b1, 0) <= 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_b1(r_b1, 0) <= ((uint32_t)tid << 31 >> 31)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_b1(r_b1, 0) == 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_b1(r_b1, 0) == ((uint32_t)tid << 31 >> 31)) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_b1(r_b1, 0) != 1) {
+    r_f32[1] = 1.0f;
+  }
+  if (get_b1(r_b1, 0) != ((uint32_t)tid << 31 >> 31)) {
+    r_f32[1] = 1.0f;
+  }
+  set_b1(r_b1, 1, (uint32_t)tid << 31 >> 31);
   set_b1(r_b1, 1, tid < 3 ? get_b1(r_b1, 0) : 1);
+  set_b1(r_b1, 1, 0);
+  set_b1(r_b1, 1, 1);
   store_b64(r_f16, p_f16 + 4*tid);
   store_b64(r_bf16, p_bf16 + 4*tid);
   store_b64(r_tf32, p_tf32 + 2*tid);
   store_b64(r_f32, p_f32 + 2*tid);
   store_b128(r_f64, p_f64 + 2*tid);
+  store_b64(r_e4m3, p_e4m3 + 8*tid);
+  store_b64(r_e5m2, p_e5m2 + 8*tid);
   store_b64(r_s8, p_s8 + 8*tid);
   store_b64(r_u8, p_u8 + 8*tid);
   store_b64(r_s16, p_s16 + 4*tid);
