@@ -152,13 +152,18 @@ func (e Expr) Ne(x any) Cond { return e.compare(cir.NE, x) }
 // errCond is the mistake of a condition that was never set.
 var errCond = errors.New("expects a condition, but got one that was never set")
 
-func (c Cond) join(d Cond, f func(a, b cir.Cond) cir.Cond) Cond {
-	err := c.err
-	if c.c == nil || d.c == nil {
-		err = errCond
+// mistake is what is wrong with a condition, or nil.
+func (c Cond) mistake() error {
+	if c.err == nil && c.c == nil {
+		return errCond
 	}
+	return c.err
+}
+
+func (c Cond) join(d Cond, f func(a, b cir.Cond) cir.Cond) Cond {
+	err := c.mistake()
 	if err == nil {
-		err = d.err
+		err = d.mistake()
 	}
 	return Cond{c: f(c.c, d.c), k: c.k, err: err, use: append(append([]sym.Expr{}, c.use...), d.use...)}
 }
@@ -175,9 +180,7 @@ func (c Cond) Or(d Cond) Cond {
 
 // Not holds if c does not.
 func (c Cond) Not() Cond {
-	if c.c == nil && c.err == nil {
-		c.err = errCond
-	}
+	c.err = c.mistake()
 	c.c = cir.Not{X: c.c}
 	return c
 }

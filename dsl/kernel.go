@@ -210,7 +210,11 @@ func (k *K) position() cir.Pos { return userLine(k.helpers) }
 
 func userLine(helpers map[string]bool) cir.Pos {
 	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	return lineOf(pcs[:runtime.Callers(2, pcs[:])], helpers)
+}
+
+func lineOf(pcs []uintptr, helpers map[string]bool) cir.Pos {
+	frames := runtime.CallersFrames(pcs)
 	for {
 		f, more := frames.Next()
 		if !isOurs(f.Function) && !helpers[f.Function] {
@@ -274,7 +278,13 @@ func (k *K) fail(pos cir.Pos, op, format string, args ...any) {
 	if slices.Contains(args, any(errReported)) {
 		return // what it depends on has been reported
 	}
-	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
+	text := fmt.Sprintf(format, args...)
+	for _, a := range args {
+		if m, ok := a.(*mistake); ok {
+			pos, op, text = lineOf(m.pcs, k.helpers), m.op, m.text
+		}
+	}
+	text = strings.ReplaceAll(text, "\n", " ")
 	e := &Error{Pos: pos, Kernel: k.kernel.ir.Name, Op: op, Text: text}
 	for _, old := range k.kernel.errs { // a constructor's mistake is met at every use
 		if old, ok := old.(*Error); ok && *old == *e {

@@ -62,11 +62,8 @@ func (k *K) inBody(name string, pos cir.Pos, unroll bool, ops *[]ir.Op, f func()
 // If records a branch of the kernel; otherwise may be nil.
 func (k *K) If(c Cond, then func(), otherwise func()) {
 	pos := k.position()
-	if c.err == nil && c.c == nil {
-		c.err = errCond
-	}
-	if c.err != nil {
-		k.errorf("If", "%v", c.err)
+	if err := c.mistake(); err != nil {
+		k.errorf("If", "%v", err)
 		return
 	}
 	if !k.function("If", then == nil) || !k.ownValues("If", cir.Select{Cond: c.c}) {

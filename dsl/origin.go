@@ -3,6 +3,7 @@ package dsl
 import (
 	"fmt"
 
+	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/gen/cir"
 )
@@ -80,8 +81,11 @@ func (k *K) function(op string, isNil bool) bool {
 // ownValues reports a value that an element function did not compute itself, from its own arguments: one that was kept
 // from another function would be computed anew, from this one's elements.
 func (k *K) ownValues(op string, v cir.Value, own ...*cir.Reg) bool {
-	ok := true
+	ok, ints := true, []sym.Expr{}
 	cir.WalkValue(v, func(v cir.Value) {
+		if n, isInt := v.(cir.IntValue); isInt {
+			ints = append(ints, n.Expr)
+		}
 		r, isElem := v.(cir.RegElem)
 		if !isElem || !ok {
 			return
@@ -96,7 +100,7 @@ func (k *K) ownValues(op string, v cir.Value, own ...*cir.Reg) bool {
 	if !ok {
 		k.errorf(op, "expects a value that the function computes from its arguments, but it uses an element of another function's")
 	}
-	return ok
+	return ok && k.inScope(op, ints...)
 }
 
 // sliced reports a slice of a tiled copy or MMA by another kernel's thread.

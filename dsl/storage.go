@@ -79,7 +79,11 @@ func bounds(s algebra.Shape, path []int) []ir.Bound {
 func Scalar[E elem.Any](k *K, name string) Val[E] {
 	kind := elem.KindOf[E]()
 	if !k.argument("Scalar", name) {
-		return Val[E]{k: k}
+		return Val[E]{k: k, err: errReported}
+	}
+	if err := cir.CanAddress(kind); err != nil {
+		k.errorf("Scalar", "%s: %v", name, err)
+		return Val[E]{k: k, err: errReported}
 	}
 	p := &cir.Param{Name: name, Class: cir.Scalar, Elem: kind}
 	k.kernel.ir.Params = append(k.kernel.ir.Params, p)

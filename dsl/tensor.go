@@ -80,11 +80,8 @@ func (k *K) argument(op, name string) bool {
 
 // Require states a condition on Dims that the launcher checks; message says what is expected.
 func (k *K) Require(c Cond, message string) {
-	if c.err == nil && c.c == nil {
-		c.err = errCond
-	}
-	if c.err != nil {
-		k.errorf("Require", "%v", c.err)
+	if err := c.mistake(); err != nil {
+		k.errorf("Require", "%v", err)
 		return
 	}
 	for _, e := range c.use {
@@ -241,6 +238,10 @@ func Clear[E elem.Any](t Tensor[Rmem, E]) { Fill(t, 0) }
 // Fill sets every element of a fragment.
 func Fill[E elem.Any](t Tensor[Rmem, E], value float64) {
 	if k := together("Fill", origin(t)); k != nil && k.usable("Fill", t.t) {
+		if err := cir.IsValue(t.t.Elem, value); err != nil && value != 0 {
+			k.errorf("Fill", "%v", err)
+			return
+		}
 		t.k.add(ir.FillOp{Pos: t.k.position(), Dst: t.t, Value: value})
 	}
 }

@@ -7,114 +7,118 @@ import (
 	"github.com/gocute/gocute/gen/cir"
 )
 
-// Val is one value of the running kernel. Each operation rounds once, to E.
+// Val is one value of the running kernel. Each operation rounds once, to E. What elements of E cannot do is an error
+// where the value is used, at the line of the operation.
 type Val[E elem.Any] struct {
-	k *K
-	v cir.Value // nil after a mistake
+	k   *K // nil for constants
+	v   cir.Value
+	err error // a mistake in making it; v is nil then
 }
 
-// Lit is a constant.
-func Lit[E elem.Any](v float64) Val[E] { return Val[E]{v: cir.Lit{Elem: elem.KindOf[E](), V: v}} }
+// Lit is a constant. Integer types must hold it; floating-point types round it.
+func Lit[E elem.Any](v float64) Val[E] {
+	return Val[E](made("Lit", cir.Lit{Elem: elem.KindOf[E](), V: v}))
+}
 
-// ToVal converts an integer of the kernel to a value.
+// ToVal converts an integer of the kernel to a value: rounded, or wrapped to an integer type.
 func ToVal[E elem.Any](e Expr) Val[E] {
-	if e.err != nil {
-		return Val[E]{k: e.k}
+	x, err := toExpr(e)
+	if err != nil {
+		return Val[E]{k: e.k, err: wrong("ToVal", err)}
 	}
-	return Val[E]{k: e.k, v: cir.IntValue{Elem: elem.KindOf[E](), Expr: e.e}}
+	out := made("ToVal", cir.IntValue{Elem: elem.KindOf[E](), Expr: x})
+	out.k = e.k
+	return Val[E](out)
 }
 
-// To converts a value, rounding to nearest even; integers saturate.
-func To[O, E elem.Any](v Val[E]) Val[O] {
-	if v.v == nil {
-		return Val[O]{k: v.k}
-	}
-	if elem.KindOf[O]() == v.v.Kind() {
+// To converts a value, rounding to nearest even; integers saturate. Of a NaN they become 0 if both types have fewer
+// than 64 bits, else what the chip gives: the least value of s32, s64 and narrower signed types, 1<<31 of u32,
+// 1<<63 of u64, and 0 of narrower unsigned types.
+func To[O, E elem.Any](v Val[E]) Val[O] { return convert[O]("To", v) }
+
+func convert[O, E elem.Any](op string, v Val[E]) Val[O] {
+	if elem.KindOf[O]() == elem.KindOf[E]() {
 		return Val[O](v)
 	}
-	return Val[O]{k: v.k, v: cir.Convert{To: elem.KindOf[O](), X: v.v}}
+	return Val[O](made(op, cir.Convert{To: elem.KindOf[O](), X: v.v}, operand(v)))
 }
 
-func (v Val[E]) binary(op cir.BinaryOp, w Val[E]) Val[E] {
-	if v.v == nil || w.v == nil {
-		return Val[E]{k: v.k}
-	}
-	return Val[E]{k: v.k, v: cir.Binary{Op: op, X: v.v, Y: w.v}}
+func (v Val[E]) binary(op string, o cir.BinaryOp, w Val[E]) Val[E] {
+	return Val[E](made(op, cir.Binary{Op: o, X: v.v, Y: w.v}, operand(v), operand(w)))
 }
 
 // Add is v + w.
-func (v Val[E]) Add(w Val[E]) Val[E] { return v.binary(cir.AddOp, w) }
+func (v Val[E]) Add(w Val[E]) Val[E] { return v.binary("Add", cir.AddOp, w) }
 
 // Sub is v - w.
-func (v Val[E]) Sub(w Val[E]) Val[E] { return v.binary(cir.SubOp, w) }
+func (v Val[E]) Sub(w Val[E]) Val[E] { return v.binary("Sub", cir.SubOp, w) }
 
 // Mul is v * w.
-func (v Val[E]) Mul(w Val[E]) Val[E] { return v.binary(cir.MulOp, w) }
+func (v Val[E]) Mul(w Val[E]) Val[E] { return v.binary("Mul", cir.MulOp, w) }
 
 // Div is v / w.
-func (v Val[E]) Div(w Val[E]) Val[E] { return v.binary(cir.DivOp, w) }
+func (v Val[E]) Div(w Val[E]) Val[E] { return v.binary("Div", cir.DivOp, w) }
 
 // Min is the lesser of v and w.
-func (v Val[E]) Min(w Val[E]) Val[E] { return v.binary(cir.MinOp, w) }
+func (v Val[E]) Min(w Val[E]) Val[E] { return v.binary("Min", cir.MinOp, w) }
 
 // Max is the greater of v and w.
-func (v Val[E]) Max(w Val[E]) Val[E] { return v.binary(cir.MaxOp, w) }
+func (v Val[E]) Max(w Val[E]) Val[E] { return v.binary("Max", cir.MaxOp, w) }
 
 // FMA is v*w + x, rounded once.
 func (v Val[E]) FMA(w, x Val[E]) Val[E] {
-	if v.v == nil || w.v == nil || x.v == nil {
-		return Val[E]{k: v.k}
-	}
-	return Val[E]{k: v.k, v: cir.FMA{X: v.v, Y: w.v, Z: x.v}}
+	return Val[E](made("FMA", cir.FMA{X: v.v, Y: w.v, Z: x.v}, operand(v), operand(w), operand(x)))
 }
 
-func (v Val[E]) unary(op cir.UnaryOp) Val[E] {
-	if v.v == nil {
-		return v
-	}
-	return Val[E]{k: v.k, v: cir.Unary{Op: op, X: v.v}}
+func (v Val[E]) unary(op string, o cir.UnaryOp) Val[E] {
+	return Val[E](made(op, cir.Unary{Op: o, X: v.v}, operand(v)))
 }
 
 // Neg is -v.
-func (v Val[E]) Neg() Val[E] { return v.unary(cir.NegOp) }
+func (v Val[E]) Neg() Val[E] { return v.unary("Neg", cir.NegOp) }
 
 // Abs is the magnitude of v.
-func (v Val[E]) Abs() Val[E] { return v.unary(cir.AbsOp) }
+func (v Val[E]) Abs() Val[E] { return v.unary("Abs", cir.AbsOp) }
 
 // Sqrt is the square root of v.
-func (v Val[E]) Sqrt() Val[E] { return v.unary(cir.SqrtOp) }
+func (v Val[E]) Sqrt() Val[E] { return v.unary("Sqrt", cir.SqrtOp) }
 
 // Exp is e to the v.
-func (v Val[E]) Exp() Val[E] { return v.unary(cir.ExpOp) }
+func (v Val[E]) Exp() Val[E] { return v.unary("Exp", cir.ExpOp) }
 
 // Tanh is the hyperbolic tangent of v.
-func (v Val[E]) Tanh() Val[E] { return v.unary(cir.TanhOp) }
+func (v Val[E]) Tanh() Val[E] { return v.unary("Tanh", cir.TanhOp) }
 
-func (v Val[E]) cmp(op cir.CmpOp, w Val[E]) Cond {
-	if v.v == nil || w.v == nil {
-		return Cond{k: v.k, err: errReported}
+func (v Val[E]) cmp(op string, o cir.CmpOp, w Val[E]) Cond {
+	k, err := join(op, operand(v), operand(w))
+	c := cir.ValCmp{Op: o, X: v.v, Y: w.v}
+	if err == nil {
+		err = wrong(op, cir.AllowedCmp(c))
 	}
-	return Cond{k: v.k, c: cir.ValCmp{Op: op, X: v.v, Y: w.v}}
+	if err != nil {
+		return Cond{k: k, err: err}
+	}
+	return Cond{k: k, c: c}
 }
 
 // Lt is v < w.
-func (v Val[E]) Lt(w Val[E]) Cond { return v.cmp(cir.LT, w) }
+func (v Val[E]) Lt(w Val[E]) Cond { return v.cmp("Lt", cir.LT, w) }
 
 // Le is v <= w.
-func (v Val[E]) Le(w Val[E]) Cond { return v.cmp(cir.LE, w) }
+func (v Val[E]) Le(w Val[E]) Cond { return v.cmp("Le", cir.LE, w) }
 
 // Eq is v == w.
-func (v Val[E]) Eq(w Val[E]) Cond { return v.cmp(cir.EQ, w) }
+func (v Val[E]) Eq(w Val[E]) Cond { return v.cmp("Eq", cir.EQ, w) }
 
 // Ne is v != w.
-func (v Val[E]) Ne(w Val[E]) Cond { return v.cmp(cir.NE, w) }
+func (v Val[E]) Ne(w Val[E]) Cond { return v.cmp("Ne", cir.NE, w) }
 
 // Select is yes where c holds, else no; only the chosen one is evaluated.
 func Select[E elem.Any](c Cond, yes, no Val[E]) Val[E] {
-	if c.err != nil || c.c == nil || yes.v == nil || no.v == nil {
-		return Val[E]{k: yes.k}
+	if err := c.mistake(); err != nil {
+		return Val[E]{k: c.k, err: wrong("Select", err)}
 	}
-	return Val[E]{k: yes.k, v: cir.Select{Cond: c.c, X: yes.v, Y: no.v}}
+	return Val[E](made("Select", cir.Select{Cond: c.c, X: yes.v, Y: no.v}, operand(yes), operand(no)))
 }
 
 // Store writes f(acc, old) to every element of out within its true extents, converted to out's type; old is
@@ -124,7 +128,7 @@ func Store[E, O elem.Any](acc Tensor[Rmem, E], out Tensor[Gmem, O], f func(acc, 
 		mapInto[Rmem, Gmem, E, O]("Store", out, nil, acc)
 		return
 	}
-	mapInto("Store", out, func(old Val[O], src Val[E]) Val[O] { return To[O](f(src, To[E](old))) }, acc)
+	mapInto("Store", out, func(old Val[O], src Val[E]) Val[O] { return convert[O]("Store", f(src, convert[E]("Store", old))) }, acc)
 }
 
 // Map sets every element of dst to f of src's element at the same coordinate, converted to dst's type.
@@ -158,47 +162,77 @@ func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
 		out.t = nil
 		return out
 	}
-	Map(src, out, func(v Val[E]) Val[O] { return To[O](v) })
+	Map(src, out, func(v Val[E]) Val[O] { return convert[O]("Convert", v) })
 	return out
 }
 
 func mapInto[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(old Val[O], v Val[E]) Val[O], src Tensor[S, E]) {
 	k := together(op, origin(dst), origin(src))
-	if k == nil || !k.function(op, f == nil) {
+	if k == nil || !k.function(op, f == nil) || !k.mappable(op, dst.t, src.t) {
 		return
 	}
-	if !k.usable(op, src.t, dst.t) || !k.knownAll(op, &src.t, &dst.t) {
+	dt, st := dst.t, src.t
+	if !k.knownAll(op, &st, &dt) {
 		return
 	}
-	if err := ir.CheckMap(dst.t, src.t); err != nil {
+	if err := ir.CheckMap(dt, st); err != nil {
 		k.errorf(op, "%v", err)
 		return
 	}
-	if dst.t.Storage.Param != nil && !dst.t.Storage.Param.Write {
-		k.errorf(op, "expects an output, but %s was declared with In", dst.t.Storage.Name)
+	apply := func(old, src cir.Value) operand { return operand(f(Val[O]{k: k, v: old}, Val[E]{k: k, v: src})) }
+	probe, old := oneElem(st.Elem), oneElem(dt.Elem) // a first call finds mistakes in f at the user's line
+	value := apply(old, probe)
+	if !k.computed(op, value, probe.Ref.Reg, old.Ref.Reg) {
 		return
 	}
-	apply := func(old cir.Value, srcs []cir.Value) cir.Value {
-		return f(Val[O]{k: k, v: old}, Val[E]{k: k, v: srcs[0]}).v
-	}
-	zero := sym.Int(0) // a first call finds mistakes in f at the user's line
-	probe := cir.RegElem{Ref: cir.RegRef{Reg: &cir.Reg{Elem: src.t.Elem}, Index: zero, Elems: 1}}
-	old := cir.RegElem{Ref: cir.RegRef{Reg: &cir.Reg{Elem: dst.t.Elem}, Index: zero, Elems: 1}}
-	value := apply(old, []cir.Value{probe})
-	if value == nil {
-		if len(k.kernel.errs) == 0 {
-			k.errorf(op, "the function returned a value that was never set")
-		}
-		return
-	}
-	if !k.ownValues(op, value, probe.Ref.Reg, old.Ref.Reg) {
-		return
-	}
-	if p := dst.t.Storage.Param; p != nil && !p.Read && reads(value, old.Ref.Reg) {
+	if p := dt.Storage.Param; p != nil && !p.Read && reads(value.v, old.Ref.Reg) {
 		k.errorf(op, "expects a tensor that may be read, since the function uses its old elements, but %s was declared with Out: declare it with InOut", p.Name)
 		return
 	}
-	k.add(ir.MapOp{Pos: k.position(), Dst: dst.t, Srcs: []*ir.Tensor{src.t}, F: apply})
+	k.add(ir.MapOp{Pos: k.position(), Dst: dt, Srcs: []*ir.Tensor{st},
+		F: func(old cir.Value, srcs []cir.Value) cir.Value { return apply(old, srcs[0]).v }})
+}
+
+// oneElem stands for an element of a view.
+func oneElem(k elem.Kind) cir.RegElem {
+	return cir.RegElem{Ref: cir.RegRef{Reg: &cir.Reg{Elem: k}, Index: sym.Int(0), Elems: 1}}
+}
+
+// mappable checks that the elements of the views can be read and written one by one.
+func (k *K) mappable(op string, dst, src *ir.Tensor) bool {
+	if !k.usable(op, src, dst) {
+		return false
+	}
+	if dst.Storage.Param != nil && !dst.Storage.Param.Write {
+		k.errorf(op, "expects an output, but %s was declared with In", dst.Storage.Name)
+		return false
+	}
+	for _, t := range []*ir.Tensor{src, dst} {
+		can := cir.CanAddress
+		if t.Storage.Space == ir.Register {
+			can = cir.CanHold
+		}
+		if err := can(t.Elem); err != nil {
+			k.errorf(op, "%v", err)
+			return false
+		}
+	}
+	return true
+}
+
+// computed reports what is wrong with the value that an element function returned.
+func (k *K) computed(op string, x operand, own ...*cir.Reg) bool {
+	switch {
+	case x.err != nil:
+		k.errorf(op, "%v", x.err)
+	case x.v == nil:
+		k.errorf(op, "the function returned a value that was never set")
+	case x.k != nil && x.k != k:
+		k.errorf(op, "expects a value of this kernel, but got one of kernel %s", x.k.kernel.ir.Name)
+	default:
+		return k.ownValues(op, x.v, own...)
+	}
+	return false
 }
 
 // reads reports whether a value depends on an element of reg.

@@ -83,18 +83,18 @@ func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kerne
 		if g.Sync == MBarriers {
 			ahead = g.Stages - 2 // and one of slack, by which warps may drift apart
 		}
-		for s := range ahead { // a Go loop runs while generating
+		k.Loop(0, ahead, func(s Expr) { // a loop of the kernel
 			fetch(s, s, 0, 1)
 			pipe.Commit(s)
-		}
+		})
 		Clear(tCrC)
 		pipe.Wait(0)
 		read(0, 0)
 		steps := g.BK / 16
-		k.Loop(0, gA.Size(2), func(t Expr) { // a loop of the kernel
+		k.Loop(0, gA.Size(2), func(t Expr) {
 			next := t.Add(ahead)
 			pipe.Acquire(next)
-			for kb := range steps {
+			for kb := range steps { // a Go loop runs while generating
 				if kb < steps-1 {
 					fetch(next, pipe.Stage(next), kb, steps-1)
 					read(pipe.Stage(t), kb+1)

@@ -123,136 +123,74 @@ gemm_f16(
   float tCrC2[4];
   float tCrC3[4];
 
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + tAgA,
-      sA_u32 + 2*tAsA + 2*tAsAx,
-      tAcA_0 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (16*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 2048,
-      tAcA_0 + 16 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (32*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 4096,
-      tAcA_0 + 32 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (48*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 6144,
-      tAcA_0 + 48 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (64*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 8192,
-      tAcA_0 + 64 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (80*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 10240,
-      tAcA_0 + 80 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (96*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 12288,
-      tAcA_0 + 96 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (112*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 14336,
-      tAcA_0 + 112 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + tBgB,
-      sB_u32 + 2*tAsA + 2*tAsAx,
-      tBcB_0 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (16*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 2048,
-      tBcB_0 + 16 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (32*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 4096,
-      tBcB_0 + 32 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (48*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 6144,
-      tBcB_0 + 48 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (64*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 8192,
-      tBcB_0 + 64 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (80*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 10240,
-      tBcB_0 + 80 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (96*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 12288,
-      tBcB_0 + 96 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (112*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 14336,
-      tBcB_0 + 112 < N && tAcA_1 < K ? 16 : 0);
-  asm volatile("cp.async.commit_group;" ::: "memory");
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + tAgA + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 16384,
-      tAcA_0 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (16*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 18432,
-      tAcA_0 + 16 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (32*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 20480,
-      tAcA_0 + 32 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (48*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 22528,
-      tAcA_0 + 48 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (64*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 24576,
-      tAcA_0 + 64 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (80*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 26624,
-      tAcA_0 + 80 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (96*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 28672,
-      tAcA_0 + 96 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (112*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 30720,
-      tAcA_0 + 112 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + tBgB + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 16384,
-      tBcB_0 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (16*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 18432,
-      tBcB_0 + 16 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (32*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 20480,
-      tBcB_0 + 32 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (48*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 22528,
-      tBcB_0 + 48 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (64*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 24576,
-      tBcB_0 + 64 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (80*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 26624,
-      tBcB_0 + 80 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (96*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 28672,
-      tBcB_0 + 96 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (112*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 30720,
-      tBcB_0 + 112 < N && tAcA_1 + 64 < K ? 16 : 0);
-  asm volatile("cp.async.commit_group;" ::: "memory");
+  #pragma unroll 1
+  for (int t = 0; t < 2; ++t) {
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (64*t + tAgA),
+        sA_u32 + 16384*t + 2*tAsA + 2*tAsAx,
+        tAcA_0 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (16*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 2048,
+        tAcA_0 + 16 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (32*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 4096,
+        tAcA_0 + 32 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (48*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 6144,
+        tAcA_0 + 48 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (64*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 8192,
+        tAcA_0 + 64 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (80*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 10240,
+        tAcA_0 + 80 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (96*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 12288,
+        tAcA_0 + 96 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (112*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 14336,
+        tAcA_0 + 112 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx,
+        tBcB_0 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (16*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 2048,
+        tBcB_0 + 16 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (32*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 4096,
+        tBcB_0 + 32 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (48*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 6144,
+        tBcB_0 + 48 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (64*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 8192,
+        tBcB_0 + 64 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (80*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 10240,
+        tBcB_0 + 80 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (96*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 12288,
+        tBcB_0 + 96 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (112*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 14336,
+        tBcB_0 + 112 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
   #pragma unroll
   for (int i = 0; i < 128; ++i) tCrC[i] = 0.0f;
   asm volatile("cp.async.wait_group 1;" ::: "memory");
@@ -268,31 +206,33 @@ gemm_f16(
         tCrB[16*i], tCrB[16*i + 1], tCrB[16*i + 8], tCrB[16*i + 9]);
   }
   #pragma unroll 1
-  for (int t = 0; t < ((K + 63) >> 6); ++t) {
+  for (int t1 = 0; t1 < ((K + 63) >> 6); ++t1) {
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (64*t + tAgA) + 128,
-        sA_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        A + (64*t1 + tAgA) + 128,
+        sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
+        tAcA_0 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (16*(int64_t)K + 64*t + tAgA) + 128,
-        sA_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tAcA_0 + 16 < M && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        A + (16*(int64_t)K + 64*t1 + tAgA) + 128,
+        sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
+        tAcA_0 + 16 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*t + tBgB) + 128,
-        sB_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx,
-        tBcB_0 < N && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        B + (64*t1 + tBgB) + 128,
+        sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
+        tBcB_0 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (16*(int64_t)K + 64*t + tBgB) + 128,
-        sB_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tBcB_0 + 16 < N && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        B + (16*(int64_t)K + 64*t1 + tBgB) + 128,
+        sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
+        tBcB_0 + 16 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t%3) + 2*tXsA + ((2*tXsAx) ^ 32) + 4096*i, tCrA + 16*i + 4);
+      SM75_U32x4_LDSM_N::copy(
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 32) + 4096*i,
+          tCrA + 16*i + 4);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 16384*(t%3) + 2*tXsB + ((2*tXsBx) ^ 32) + 4096*i,
+          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 32) + 4096*i,
           tCrB[16*i + 2], tCrB[16*i + 3], tCrB[16*i + 10], tCrB[16*i + 11]);
     }
     #pragma unroll
@@ -307,37 +247,39 @@ gemm_f16(
       }
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (32*(int64_t)K + 64*t + tAgA) + 128,
-        sA_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
-        tAcA_0 + 32 < M && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        A + (32*(int64_t)K + 64*t1 + tAgA) + 128,
+        sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
+        tAcA_0 + 32 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (48*(int64_t)K + 64*t + tAgA) + 128,
-        sA_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tAcA_0 + 48 < M && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        A + (48*(int64_t)K + 64*t1 + tAgA) + 128,
+        sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
+        tAcA_0 + 48 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (64*(int64_t)K + 64*t + tAgA) + 128,
-        sA_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
-        tAcA_0 + 64 < M && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        A + (64*(int64_t)K + 64*t1 + tAgA) + 128,
+        sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
+        tAcA_0 + 64 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (32*(int64_t)K + 64*t + tBgB) + 128,
-        sB_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
-        tBcB_0 + 32 < N && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        B + (32*(int64_t)K + 64*t1 + tBgB) + 128,
+        sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
+        tBcB_0 + 32 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (48*(int64_t)K + 64*t + tBgB) + 128,
-        sB_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tBcB_0 + 48 < N && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        B + (48*(int64_t)K + 64*t1 + tBgB) + 128,
+        sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
+        tBcB_0 + 48 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*(int64_t)K + 64*t + tBgB) + 128,
-        sB_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
-        tBcB_0 + 64 < N && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        B + (64*(int64_t)K + 64*t1 + tBgB) + 128,
+        sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
+        tBcB_0 + 64 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t%3) + 2*tXsA + ((2*tXsAx) ^ 64) + 4096*i, tCrA + 16*i + 8);
+      SM75_U32x4_LDSM_N::copy(
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 64) + 4096*i,
+          tCrA + 16*i + 8);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 16384*(t%3) + 2*tXsB + ((2*tXsBx) ^ 64) + 4096*i,
+          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 64) + 4096*i,
           tCrB[16*i + 4], tCrB[16*i + 5], tCrB[16*i + 12], tCrB[16*i + 13]);
     }
     #pragma unroll
@@ -352,39 +294,39 @@ gemm_f16(
       }
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (80*(int64_t)K + 64*t + tAgA) + 128,
-        sA_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tAcA_0 + 80 < M && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        A + (80*(int64_t)K + 64*t1 + tAgA) + 128,
+        sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
+        tAcA_0 + 80 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (96*(int64_t)K + 64*t + tAgA) + 128,
-        sA_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
-        tAcA_0 + 96 < M && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        A + (96*(int64_t)K + 64*t1 + tAgA) + 128,
+        sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
+        tAcA_0 + 96 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (112*(int64_t)K + 64*t + tAgA) + 128,
-        sA_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tAcA_0 + 112 < M && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        A + (112*(int64_t)K + 64*t1 + tAgA) + 128,
+        sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
+        tAcA_0 + 112 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (80*(int64_t)K + 64*t + tBgB) + 128,
-        sB_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tBcB_0 + 80 < N && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        B + (80*(int64_t)K + 64*t1 + tBgB) + 128,
+        sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
+        tBcB_0 + 80 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (96*(int64_t)K + 64*t + tBgB) + 128,
-        sB_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
-        tBcB_0 + 96 < N && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        B + (96*(int64_t)K + 64*t1 + tBgB) + 128,
+        sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
+        tBcB_0 + 96 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (112*(int64_t)K + 64*t + tBgB) + 128,
-        sB_u32 + 16384*((t + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tBcB_0 + 112 < N && 64*t + tAcA_1 + 128 < K ? 16 : 0);
+        B + (112*(int64_t)K + 64*t1 + tBgB) + 128,
+        sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
+        tBcB_0 + 112 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sA_u32 + 16384*(t%3) + 2*tXsA + ((2*tXsAx) ^ 96) + 4096*i,
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 96) + 4096*i,
           tCrA + 16*i + 12);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 16384*(t%3) + 2*tXsB + ((2*tXsBx) ^ 96) + 4096*i,
+          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 96) + 4096*i,
           tCrB[16*i + 6], tCrB[16*i + 7], tCrB[16*i + 14], tCrB[16*i + 15]);
     }
     #pragma unroll
@@ -403,12 +345,12 @@ gemm_f16(
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*((t + 1)%3) + 2*tXsA + 2*tXsAx + 4096*i, tCrA + 16*i);
+      SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*((t1 + 1)%3) + 2*tXsA + 2*tXsAx + 4096*i, tCrA + 16*i);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 16384*((t + 1)%3) + 2*tXsB + 2*tXsBx + 4096*i,
+          sB_u32 + 16384*((t1 + 1)%3) + 2*tXsB + 2*tXsBx + 4096*i,
           tCrB[16*i], tCrB[16*i + 1], tCrB[16*i + 8], tCrB[16*i + 9]);
     }
     #pragma unroll
@@ -440,15 +382,15 @@ gemm_f16(
   __syncthreads();
   if ((N & 3) == 0) {
     #pragma unroll 1
-    for (int t1 = 0; t1 < 32; ++t1) {
-      load_b128(sC + (544*t1 + tCsC), tCrC1);
+    for (int t2 = 0; t2 < 32; ++t2) {
+      load_b128(sC + (544*t2 + tCsC), tCrC1);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC1[i] = __fmul_rn(tCrC1[i], alpha);
       }
       if (beta != 0.0f) {
         clear_b128(tCrC2);
-        if (4*t1 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (4*(int64_t)N*t1 + tCgC), tCrC2);
+        if (4*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (4*(int64_t)N*t2 + tCgC), tCrC2);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC1[i] = tCrC1[i] + __fmul_rn(tCrC2[i], beta);
@@ -458,14 +400,14 @@ gemm_f16(
       for (int i = 0; i < 4; ++i) {
         tCrC3[i] = tCrC1[i];
       }
-      if (4*t1 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC3, C + (4*(int64_t)N*t1 + tCgC));
+      if (4*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC3, C + (4*(int64_t)N*t2 + tCgC));
     }
   } else {
     #pragma unroll 1
-    for (int t2 = 0; t2 < 32; ++t2) {
+    for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (4*t2 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N*t2 + tCgC_1 + 32*i] = beta == 0.0f ? __fmul_rn(sC[544*t2 + tCsC_1 + 32*i], alpha) : __fmul_rn(sC[544*t2 + tCsC_1 + 32*i], alpha) + __fmul_rn(C[4*(int64_t)N*t2 + tCgC_1 + 32*i], beta);
+        if (4*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N*t3 + tCgC_1 + 32*i] = beta == 0.0f ? __fmul_rn(sC[544*t3 + tCsC_1 + 32*i], alpha) : __fmul_rn(sC[544*t3 + tCsC_1 + 32*i], alpha) + __fmul_rn(C[4*(int64_t)N*t3 + tCgC_1 + 32*i], beta);
       }
     }
   }

@@ -137,153 +137,58 @@ gemm_f16_f16(
   uint32_t tCrC2[4];
   uint32_t tCrC3[4];
 
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + tAgA,
-      sA_u32 + 2*tAsA + 2*tAsAx,
-      tAcA_0 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (32*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 4096,
-      tAcA_0 + 32 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (64*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 8192,
-      tAcA_0 + 64 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (96*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 12288,
-      tAcA_0 + 96 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (128*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 16384,
-      tAcA_0 + 128 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (160*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 20480,
-      tAcA_0 + 160 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (192*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 24576,
-      tAcA_0 + 192 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (224*(int64_t)K + tAgA),
-      sA_u32 + 2*tAsA + 2*tAsAx + 28672,
-      tAcA_0 + 224 < M && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + tBgB,
-      sB_u32 + 2*tAsA + 2*tAsAx,
-      tBcB_0 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (32*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 4096,
-      tBcB_0 + 32 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (64*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 8192,
-      tBcB_0 + 64 < N && tAcA_1 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (96*(int64_t)K + tBgB),
-      sB_u32 + 2*tAsA + 2*tAsAx + 12288,
-      tBcB_0 + 96 < N && tAcA_1 < K ? 16 : 0);
-  asm volatile("cp.async.commit_group;" ::: "memory");
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + tAgA + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 32768,
-      tAcA_0 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (32*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 36864,
-      tAcA_0 + 32 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (64*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 40960,
-      tAcA_0 + 64 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (96*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 45056,
-      tAcA_0 + 96 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (128*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 49152,
-      tAcA_0 + 128 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (160*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 53248,
-      tAcA_0 + 160 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (192*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 57344,
-      tAcA_0 + 192 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (224*(int64_t)K + tAgA) + 64,
-      sA_u32 + 2*tAsA + 2*tAsAx + 61440,
-      tAcA_0 + 224 < M && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + tBgB + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 16384,
-      tBcB_0 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (32*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 20480,
-      tBcB_0 + 32 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (64*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 24576,
-      tBcB_0 + 64 < N && tAcA_1 + 64 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (96*(int64_t)K + tBgB) + 64,
-      sB_u32 + 2*tAsA + 2*tAsAx + 28672,
-      tBcB_0 + 96 < N && tAcA_1 + 64 < K ? 16 : 0);
-  asm volatile("cp.async.commit_group;" ::: "memory");
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + tAgA + 128,
-      sA_u32 + 2*tAsA + 2*tAsAx + 65536,
-      tAcA_0 < M && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (32*(int64_t)K + tAgA) + 128,
-      sA_u32 + 2*tAsA + 2*tAsAx + 69632,
-      tAcA_0 + 32 < M && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (64*(int64_t)K + tAgA) + 128,
-      sA_u32 + 2*tAsA + 2*tAsAx + 73728,
-      tAcA_0 + 64 < M && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (96*(int64_t)K + tAgA) + 128,
-      sA_u32 + 2*tAsA + 2*tAsAx + 77824,
-      tAcA_0 + 96 < M && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (128*(int64_t)K + tAgA) + 128,
-      sA_u32 + 2*tAsA + 2*tAsAx + 81920,
-      tAcA_0 + 128 < M && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (160*(int64_t)K + tAgA) + 128,
-      sA_u32 + 2*tAsA + 2*tAsAx + 86016,
-      tAcA_0 + 160 < M && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (192*(int64_t)K + tAgA) + 128,
-      sA_u32 + 2*tAsA + 2*tAsAx + 90112,
-      tAcA_0 + 192 < M && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      A + (224*(int64_t)K + tAgA) + 128,
-      sA_u32 + 2*tAsA + 2*tAsAx + 94208,
-      tAcA_0 + 224 < M && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + tBgB + 128,
-      sB_u32 + 2*tAsA + 2*tAsAx + 32768,
-      tBcB_0 < N && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (32*(int64_t)K + tBgB) + 128,
-      sB_u32 + 2*tAsA + 2*tAsAx + 36864,
-      tBcB_0 + 32 < N && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (64*(int64_t)K + tBgB) + 128,
-      sB_u32 + 2*tAsA + 2*tAsAx + 40960,
-      tBcB_0 + 64 < N && tAcA_1 + 128 < K ? 16 : 0);
-  SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-      B + (96*(int64_t)K + tBgB) + 128,
-      sB_u32 + 2*tAsA + 2*tAsAx + 45056,
-      tBcB_0 + 96 < N && tAcA_1 + 128 < K ? 16 : 0);
-  asm volatile("cp.async.commit_group;" ::: "memory");
+  #pragma unroll 1
+  for (int t = 0; t < 3; ++t) {
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (64*t + tAgA),
+        sA_u32 + 32768*t + 2*tAsA + 2*tAsAx,
+        tAcA_0 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (32*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 32768*t + 2*tAsA + 2*tAsAx + 4096,
+        tAcA_0 + 32 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (64*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 32768*t + 2*tAsA + 2*tAsAx + 8192,
+        tAcA_0 + 64 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (96*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 32768*t + 2*tAsA + 2*tAsAx + 12288,
+        tAcA_0 + 96 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (128*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 32768*t + 2*tAsA + 2*tAsAx + 16384,
+        tAcA_0 + 128 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (160*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 32768*t + 2*tAsA + 2*tAsAx + 20480,
+        tAcA_0 + 160 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (192*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 32768*t + 2*tAsA + 2*tAsAx + 24576,
+        tAcA_0 + 192 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        A + (224*(int64_t)K + 64*t + tAgA),
+        sA_u32 + 32768*t + 2*tAsA + 2*tAsAx + 28672,
+        tAcA_0 + 224 < M && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx,
+        tBcB_0 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (32*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 4096,
+        tBcB_0 + 32 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (64*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 8192,
+        tBcB_0 + 64 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (96*(int64_t)K + 64*t + tBgB),
+        sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 12288,
+        tBcB_0 + 96 < N && 64*t + tAcA_1 < K ? 16 : 0);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
   #pragma unroll
   for (int i = 0; i < 128; ++i) tCrC[i] = 0.0f;
   asm volatile("cp.async.wait_group 2;" ::: "memory");
@@ -299,29 +204,29 @@ gemm_f16_f16(
         tCrB[16*i], tCrB[16*i + 1], tCrB[16*i + 8], tCrB[16*i + 9]);
   }
   #pragma unroll 1
-  for (int t = 0; t < ((K + 63) >> 6); ++t) {
+  for (int t1 = 0; t1 < ((K + 63) >> 6); ++t1) {
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (64*t + tAgA) + 192,
-        sA_u32 + 32768*((t + 3) & 3) + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        A + (64*t1 + tAgA) + 192,
+        sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx,
+        tAcA_0 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (32*(int64_t)K + 64*t + tAgA) + 192,
-        sA_u32 + 32768*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 4096,
-        tAcA_0 + 32 < M && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        A + (32*(int64_t)K + 64*t1 + tAgA) + 192,
+        sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 4096,
+        tAcA_0 + 32 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*t + tBgB) + 192,
-        sB_u32 + 16384*((t + 3) & 3) + 2*tAsA + 2*tAsAx,
-        tBcB_0 < N && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        B + (64*t1 + tBgB) + 192,
+        sB_u32 + 16384*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx,
+        tBcB_0 < N && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sA_u32 + 32768*(t & 3) + 2*tXsA + ((2*tXsAx) ^ 32) + 8192*i,
+          sA_u32 + 32768*(t1 & 3) + 2*tXsA + ((2*tXsAx) ^ 32) + 8192*i,
           tCrA + 16*i + 4);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 16384*(t & 3) + 2*tXsB + ((2*tXsBx) ^ 32) + 4096*i,
+          sB_u32 + 16384*(t1 & 3) + 2*tXsB + ((2*tXsBx) ^ 32) + 4096*i,
           tCrB[16*i + 2], tCrB[16*i + 3], tCrB[16*i + 10], tCrB[16*i + 11]);
     }
     #pragma unroll
@@ -336,31 +241,31 @@ gemm_f16_f16(
       }
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (64*(int64_t)K + 64*t + tAgA) + 192,
-        sA_u32 + 32768*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 8192,
-        tAcA_0 + 64 < M && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        A + (64*(int64_t)K + 64*t1 + tAgA) + 192,
+        sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 8192,
+        tAcA_0 + 64 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (96*(int64_t)K + 64*t + tAgA) + 192,
-        sA_u32 + 32768*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 12288,
-        tAcA_0 + 96 < M && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        A + (96*(int64_t)K + 64*t1 + tAgA) + 192,
+        sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 12288,
+        tAcA_0 + 96 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (128*(int64_t)K + 64*t + tAgA) + 192,
-        sA_u32 + 32768*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 16384,
-        tAcA_0 + 128 < M && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        A + (128*(int64_t)K + 64*t1 + tAgA) + 192,
+        sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 16384,
+        tAcA_0 + 128 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (32*(int64_t)K + 64*t + tBgB) + 192,
-        sB_u32 + 16384*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 4096,
-        tBcB_0 + 32 < N && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        B + (32*(int64_t)K + 64*t1 + tBgB) + 192,
+        sB_u32 + 16384*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 4096,
+        tBcB_0 + 32 < N && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sA_u32 + 32768*(t & 3) + 2*tXsA + ((2*tXsAx) ^ 64) + 8192*i,
+          sA_u32 + 32768*(t1 & 3) + 2*tXsA + ((2*tXsAx) ^ 64) + 8192*i,
           tCrA + 16*i + 8);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 16384*(t & 3) + 2*tXsB + ((2*tXsBx) ^ 64) + 4096*i,
+          sB_u32 + 16384*(t1 & 3) + 2*tXsB + ((2*tXsBx) ^ 64) + 4096*i,
           tCrB[16*i + 4], tCrB[16*i + 5], tCrB[16*i + 12], tCrB[16*i + 13]);
     }
     #pragma unroll
@@ -375,35 +280,35 @@ gemm_f16_f16(
       }
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (160*(int64_t)K + 64*t + tAgA) + 192,
-        sA_u32 + 32768*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 20480,
-        tAcA_0 + 160 < M && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        A + (160*(int64_t)K + 64*t1 + tAgA) + 192,
+        sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 20480,
+        tAcA_0 + 160 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (192*(int64_t)K + 64*t + tAgA) + 192,
-        sA_u32 + 32768*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 24576,
-        tAcA_0 + 192 < M && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        A + (192*(int64_t)K + 64*t1 + tAgA) + 192,
+        sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 24576,
+        tAcA_0 + 192 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (224*(int64_t)K + 64*t + tAgA) + 192,
-        sA_u32 + 32768*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 28672,
-        tAcA_0 + 224 < M && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        A + (224*(int64_t)K + 64*t1 + tAgA) + 192,
+        sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 28672,
+        tAcA_0 + 224 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*(int64_t)K + 64*t + tBgB) + 192,
-        sB_u32 + 16384*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 8192,
-        tBcB_0 + 64 < N && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        B + (64*(int64_t)K + 64*t1 + tBgB) + 192,
+        sB_u32 + 16384*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 8192,
+        tBcB_0 + 64 < N && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (96*(int64_t)K + 64*t + tBgB) + 192,
-        sB_u32 + 16384*((t + 3) & 3) + 2*tAsA + 2*tAsAx + 12288,
-        tBcB_0 + 96 < N && 64*t + tAcA_1 + 192 < K ? 16 : 0);
+        B + (96*(int64_t)K + 64*t1 + tBgB) + 192,
+        sB_u32 + 16384*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 12288,
+        tBcB_0 + 96 < N && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sA_u32 + 32768*(t & 3) + 2*tXsA + ((2*tXsAx) ^ 96) + 8192*i,
+          sA_u32 + 32768*(t1 & 3) + 2*tXsA + ((2*tXsAx) ^ 96) + 8192*i,
           tCrA + 16*i + 12);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 16384*(t & 3) + 2*tXsB + ((2*tXsBx) ^ 96) + 4096*i,
+          sB_u32 + 16384*(t1 & 3) + 2*tXsB + ((2*tXsBx) ^ 96) + 4096*i,
           tCrB[16*i + 6], tCrB[16*i + 7], tCrB[16*i + 14], tCrB[16*i + 15]);
     }
     #pragma unroll
@@ -422,12 +327,12 @@ gemm_f16_f16(
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      SM75_U32x4_LDSM_N::copy(sA_u32 + 32768*((t + 1) & 3) + 2*tXsA + 2*tXsAx + 8192*i, tCrA + 16*i);
+      SM75_U32x4_LDSM_N::copy(sA_u32 + 32768*((t1 + 1) & 3) + 2*tXsA + 2*tXsAx + 8192*i, tCrA + 16*i);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 16384*((t + 1) & 3) + 2*tXsB + 2*tXsBx + 4096*i,
+          sB_u32 + 16384*((t1 + 1) & 3) + 2*tXsB + 2*tXsBx + 4096*i,
           tCrB[16*i], tCrB[16*i + 1], tCrB[16*i + 8], tCrB[16*i + 9]);
     }
     #pragma unroll
@@ -459,10 +364,10 @@ gemm_f16_f16(
   __syncthreads();
   if ((N & 7) == 0) {
     #pragma unroll 1
-    for (int t1 = 0; t1 < 16; ++t1) {
+    for (int t2 = 0; t2 < 16; ++t2) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        load_b128(sC + (2176*t1 + tCsC) + 4*i, tCrC1 + 4*i);
+        load_b128(sC + (2176*t2 + tCsC) + 4*i, tCrC1 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -470,7 +375,7 @@ gemm_f16_f16(
       }
       if (beta != 0.0f) {
         clear_b128(tCrC2);
-        if (16*t1 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (16*(int64_t)N*t1 + tCgC), tCrC2);
+        if (16*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (16*(int64_t)N*t2 + tCgC), tCrC2);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC1[i%4 + 4*(i/4)] = tCrC1[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC2, i)), beta);
@@ -480,14 +385,14 @@ gemm_f16_f16(
       for (int i = 0; i < 8; ++i) {
         set_f16(tCrC3, i, __float2half_rn(tCrC1[i%4 + 4*(i/4)]));
       }
-      if (16*t1 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC3, C + (16*(int64_t)N*t1 + tCgC));
+      if (16*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC3, C + (16*(int64_t)N*t2 + tCgC));
     }
   } else {
     #pragma unroll 1
-    for (int t2 = 0; t2 < 32; ++t2) {
+    for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (8*t2 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N*t2 + tCgC_1 + 32*i] = __float2half_rn(beta == 0.0f ? __fmul_rn(sC[1088*t2 + tCsC_1 + 32*i], alpha) : __fmul_rn(sC[1088*t2 + tCsC_1 + 32*i], alpha) + __fmul_rn(__half2float(C[8*(int64_t)N*t2 + tCgC_1 + 32*i]), beta));
+        if (8*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N*t3 + tCgC_1 + 32*i] = __float2half_rn(beta == 0.0f ? __fmul_rn(sC[1088*t3 + tCsC_1 + 32*i], alpha) : __fmul_rn(sC[1088*t3 + tCsC_1 + 32*i], alpha) + __fmul_rn(__half2float(C[8*(int64_t)N*t3 + tCgC_1 + 32*i]), beta));
       }
     }
   }
