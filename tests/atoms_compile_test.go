@@ -56,13 +56,13 @@ func TestEveryAtomCompiles(t *testing.T) {
 	require.NoError(t, err)
 	for _, arch := range []int{75, 80, 89, 90} {
 		var code bytes.Buffer
-		n := 0
+		var names []string
 		for _, x := range list {
 			if x.Arch <= arch {
 				o, err := gen.Generate(x.Kernel, gen.Options{Header: true})
 				require.NoError(t, err)
 				code.Write(o.CUDA)
-				n++
+				names = append(names, o.Name)
 			}
 		}
 		name := fmt.Sprintf("sm_%d", arch)
@@ -70,7 +70,13 @@ func TestEveryAtomCompiles(t *testing.T) {
 		require.NoError(t, err)
 		for _, b := range res.Binaries {
 			require.Empty(t, b.Report.Warnings, name)
+			for _, k := range names {
+				r, ok := b.Report.Kernel(k)
+				require.True(t, ok, "%s for %s: no report", k, name)
+				require.False(t, r.Spills(), "%s for %s spills", k, name)
+				require.Zero(t, r.StackFrame, "%s for %s has a stack", k, name)
+			}
 		}
-		t.Logf("%s: %d atoms", name, n)
+		t.Logf("%s: %d atoms", name, len(names))
 	}
 }

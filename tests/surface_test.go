@@ -153,6 +153,28 @@ func TestAutoVectorizingTails(t *testing.T) {
 	}
 }
 
+// TestGMMALayouts: wgmma's tiles partition as any others; its instructions are not issued.
+func TestGMMALayouts(t *testing.T) {
+	atom, err := atoms.GMMAOf[elem.F32, elem.F16, elem.F16](atoms.GMMASpec{N: 64, Registers: true})
+	require.NoError(t, err)
+	_, err = atoms.GMMAOf[elem.F32, elem.F16, elem.BF16](atoms.GMMASpec{N: 64})
+	require.ErrorContains(t, err, "wgmma does not multiply f16 by bf16 into f32")
+	k := Define("gmma", func(k *K) {
+		Out[elem.F32](k, "D", Shape(64, 64))
+		k.Threads(128)
+		mma := NewTiledMMA(atom, Shape(1, 1, 1))
+		require.Equal(t, "((4,8,4),((2,2,8),(1,1))):((128,1,16),((64,8,512),(0,0)))", mma.LayoutC().String())
+		require.Equal(t, "((2,2,2),2,3)", shapeOf(t, mma.PartitionShapeA(Shape(128, 48))))
+		thr := mma.Slice(k.Thread)
+		a, c := FragmentOfA(thr), FragmentOfC(thr)
+		FragmentOfB(thr)
+		b := Tensor[Rmem, elem.F16](FragmentOfA(thr))
+		Gemm(mma, a, b, c)
+	})
+	require.ErrorContains(t, k.Err(), "FragmentOfB: SM90_64x64x16_F32F16F16_RS reads operand B from shared memory, through a descriptor: it has no fragment")
+	require.ErrorContains(t, k.Err(), "Gemm: SM90_64x64x16_F32F16F16_RS is asynchronous and reads shared memory through descriptors, which Gemm does not issue")
+}
+
 // TestSpaces: an instruction that joins two spaces is refused between others, and what Copy and Gemm cannot issue says so.
 func TestSpaces(t *testing.T) {
 	k := Define("spaces", func(k *K) {

@@ -10,6 +10,7 @@ require (
 require github.com/dave/jennifer v1.7.1 // indirect
 
 require (
+	example.com/saxpy v0.0.0
 	example.com/tf32gemm v0.0.0
 	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/gofrs/flock v0.13.2 // indirect
@@ -19,5 +20,7 @@ require (
 )
 
 replace github.com/gocute/gocute => ../..
+
+replace example.com/saxpy => ../../examples/saxpy
 
 replace example.com/tf32gemm => ../../examples/tf32gemm

@@ -1,0 +1,55 @@
+package tests
+
+import (
+	. "github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
+)
+
+// Shuffles, votes, atomics and barriers of some threads that cannot be what the user meant.
+
+// one is a kernel's fragment of one element.
+func one[E elem.Any](k *K, name string) Tensor[Rmem, E] {
+	k.Helper()
+	return FragmentLike(In[E](k, name, Shape(32)).Tile(Tile(1), k.Thread))
+}
+
+var _ = misuse("named_barriers", func(k *K) {
+	k.Threads(64)
+	k.NamedBarrier(0, 64)   // ERROR "NamedBarrier: expects the number of a barrier from 1 to 15, but got 0"
+	k.NamedBarrier(1, 40)   // ERROR "NamedBarrier: expects whole warps, a multiple of 32 threads, but got 40"
+	k.NamedBarrier(15, 128) // ERROR "NamedBarrier: expects no more than the block's 64 threads, but got 128"
+})
+
+var _ = misuse("shuffles", func(k *K) {
+	k.Threads(32)
+	a, b := one[elem.F32](k, "A"), one[elem.S8](k, "B")
+	two := FragmentLike(In[elem.F32](k, "C", Shape(64)).Tile(Tile(2), k.Thread))
+	ShuffleXor(a, a, 32)                                                                // ERROR "ShuffleXor: expects a number of lanes from 0 to 31, but got 32"
+	ShuffleUp(b, b, 1)                                                                  // ERROR "ShuffleUp: a shuffle moves single elements of 32 or 64 bits, f16 and bf16, but got s8"
+	ShuffleIdx(a, two, 1)                                                               // ERROR "ShuffleIdx: mode 0 expects one extent"
+	ReduceWarp(a, 24, func(x, y Val[elem.F32]) Val[elem.F32] { return x.Add(y) })       // ERROR "ReduceWarp: expects groups of 1, 2, 4, 8, 16 or 32 lanes, but got 24"
+	ReduceWarp(a, 32, nil)                                                              // ERROR "ReduceWarp: expects a function, but got nil"
+	ShuffleDown(Recast[elem.U32](a), one[elem.U32](k, "D"), 1)                          // ERROR "ShuffleDown: expects elements as they are stored"
+	ReduceWarp(a, 2, func(x, y Val[elem.F32]) Val[elem.F32] { return Val[elem.F32]{} }) // ERROR "the function returned a value that was never set"
+})
+
+var _ = misuse("votes", func(k *K) {
+	k.Threads(32)
+	a, b := one[elem.F32](k, "A"), one[elem.U32](k, "B")
+	VoteAny(a, b, nil)                                                         // ERROR "VoteAny: expects a function, but got nil"
+	VoteAll(a, b, func(v Val[elem.F32]) Cond { return v.Lt(Val[elem.F32]{}) }) // ERROR "expects a value, but got one that was never set"
+	VoteBallot(a, b, func(v Val[elem.F32]) Cond { return Cond{} })             // ERROR "VoteBallot: expects a condition"
+	var kept Val[elem.F32]
+	Map(a, a, func(v Val[elem.F32]) Val[elem.F32] { kept = v; return v })
+	VoteAny(a, b, func(v Val[elem.F32]) Cond { return v.Lt(kept) }) // ERROR "VoteAny: expects a value that the function computes from its arguments"
+})
+
+var _ = misuse("atomics", func(k *K) {
+	k.Threads(32)
+	in, out := In[elem.S32](k, "X", Shape(32)).Tile(Tile(1), k.Thread), Out[elem.S32](k, "O", Shape(32)).Tile(Tile(1), k.Thread)
+	both := InOut[elem.S32](k, "B", Shape(32))
+	a := FragmentLike(in)
+	AtomicAdd(in, a)   // ERROR "AtomicAdd: expects a tensor that may be read and written, since it changes what is there, but X was not declared with InOut"
+	AtomicMax(out, a)  // ERROR "AtomicMax: expects a tensor that may be read and written, since it changes what is there, but O was not declared with InOut"
+	AtomicMin(both, a) // ERROR "AtomicMin: mode 0 expects one extent"
+})
