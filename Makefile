@@ -6,7 +6,7 @@ GOCUTE := $(GO) run ./cmd/gocute
 MODULES := ./tests/device $(wildcard ./examples/*)
 LDFLAGS := -ldflags="-s -w" -trimpath
 
-.PHONY: demo test check vet generate gpu-bundle bench times laws test-golden fuzz clean
+.PHONY: demo test check vet generate gpu-bundle agree bench times laws test-golden fuzz clean
 
 # Sets all up, generates every kernel, compiles them for sm_80 and sm_90, runs the GEMM on the GPU if there is one and
 # else in the emulator, and compares it with a float64 reference.
@@ -38,12 +38,16 @@ generate:
 gpu-bundle:
 	$(GOCUTE) build ./kernels
 	mkdir -p bundle
-	cd tests/device && $(GO) test -c $(LDFLAGS) -o ../../bundle/device.test . && $(GO) build $(LDFLAGS) -o ../../bundle/bench ./bench
+	cd tests/device && $(GO) test -c $(LDFLAGS) -o ../../bundle/device.test . && $(GO) build $(LDFLAGS) -o ../../bundle/ ./bench ./counters
 	$(GO) test -c $(LDFLAGS) -o bundle/cuda.test ./cuda
 	$(GO) test -c $(LDFLAGS) -o bundle/cublas.test ./cuda/cublas
 	$(GO) test -c $(LDFLAGS) -o bundle/launch.test ./cuda/launch
 	cp tests/device/run.sh out/gemm_f16/gemm_f16.cu bundle/
 	@du -sh bundle
+
+# Holds every kernel's results on this machine's GPU against the emulator's, bit by bit, and prints the table.
+agree:
+	cd tests/device && $(GO) test -count=1 -run '^TestAgreement$$' -v .
 
 # Times the GEMM beside cuBLAS on this machine's GPU.
 bench:

@@ -73,6 +73,13 @@ func GMMA(s GMMASpec) (*MMARow, error) {
 	return nil, fmt.Errorf("atoms: wgmma does not multiply %s by %s into %s (saturating: %v)", s.A, s.B, s.D, s.Saturate)
 }
 
+// GMMAOf is GMMA with the element types of D, A and B as Go types.
+func GMMAOf[D, A, B elem.Any](s GMMASpec) (MMAAtom[D, A, B, D], error) {
+	s.D, s.A, s.B = elem.KindOf[D](), elem.KindOf[A](), elem.KindOf[B]()
+	row, err := GMMA(s)
+	return MMAAtom[D, A, B, D]{row}, err
+}
+
 // takes reports whether the family has an N: multiples of 8, and of 16 above 32 for integers.
 func (f gmmaFamily) takes(n int) bool {
 	return n >= 8 && n <= 256 && n%8 == 0 && (f.d != elem.KS32 || n == 8 || n == 24 || n%16 == 0)
