@@ -157,7 +157,29 @@ func reference(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, sample [][]
 			}
 		}
 	})
+	if failed != nil && ctx.Err() == nil {
+		if err := firstFailure(e, ref, sample); err != nil { // the same one in every run
+			return err
+		}
+	}
 	return failed
+}
+
+// firstFailure computes element after element until the reference panics.
+func firstFailure(e dsl.Expectation, ref *dsl.Ref, sample [][]int64) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = blame(e.Output, r)
+		}
+	}()
+	f := e.Element(ref)
+	if f == nil {
+		return fmt.Errorf("the reference of %s returned no function, but nil", e.Output)
+	}
+	for _, at := range sample {
+		f(at)
+	}
+	return nil
 }
 
 // sample lists the coordinates to compare: all, or the tensor's edges near its corners and random ones.
