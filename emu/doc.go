@@ -42,4 +42,7 @@
 //
 // With Options.Exact a cell holds an element of the field of Prime elements, whatever its kind. Every copy, MMA, FMA
 // and linear operation is exact there; what has no meaning in a field is refused.
+//
+// exp and tanh are rounded correctly here; CUDA's expf and tanhf may be two units in the last place away, half kinds
+// computed through them one. Square roots, sums, products and quotients are rounded correctly on both sides.
 package emu
