@@ -3,6 +3,7 @@ package check_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,6 +28,10 @@ func TestLibrary(t *testing.T) {
 
 // double is B = 2*A for a matrix of m rows in steps of 4; blocks is how many of the steps it does.
 func double(m, blocks any, reference func(a RefTensor) func(at []int64) float64) *Kernel {
+	return doubleWithin(0, m, blocks, reference)
+}
+
+func doubleWithin(tolerance float64, m, blocks any, reference func(a RefTensor) func(at []int64) float64) *Kernel {
 	return Define("twofold", func(k *K) {
 		if name, ok := m.(string); ok {
 			m = k.Dim(name, AtMost(4096), AtLeast(0))
@@ -45,7 +50,7 @@ func double(m, blocks any, reference func(a RefTensor) func(at []int64) float64)
 		Map(s, frag, func(v Val[elem.F32]) Val[elem.F32] { return v })
 		Store(frag, d, func(x, _ Val[elem.F32]) Val[elem.F32] { return x.Add(x) })
 		if reference != nil {
-			Expect(dst, 0, func(r *Ref) func(at []int64) float64 { return reference(r.Tensor("A")) })
+			Expect(dst, tolerance, func(r *Ref) func(at []int64) float64 { return reference(r.Tensor("A")) })
 		}
 	})
 }
@@ -103,6 +108,30 @@ func TestWrong(t *testing.T) {
 	res := result(t, double(4, 1, off), check.Args{Tensors: map[string][]float64{"A": given}})
 	require.EqualError(t, res.Err(), "twofold: B: 1 of 128 elements are wrong, the worst at (3,5): expected 40, but got 20")
 	require.InDelta(t, 0.5, res.Outputs[0].Relative, 1e-12)
+}
+
+// TestInfinity: an infinite or a huge expected value excuses no other element, and an infinity must be met.
+func TestInfinity(t *testing.T) {
+	for _, expected := range []float64{math.Inf(1), math.Inf(-1), 1e39, 3e38} {
+		res := result(t, doubleWithin(1e-6, 4, 1, func(RefTensor) func(at []int64) float64 {
+			return func([]int64) float64 { return expected }
+		}), check.Args{})
+		require.Equal(t, int64(4*32), res.Outputs[0].Wrong, expected)
+		require.ErrorContains(t, res.Err(), "128 of 128 elements are wrong", expected)
+	}
+	given := make([]float64, 4*32)
+	given[7] = math.Inf(1)
+	oneOff := func(a RefTensor) func(at []int64) float64 {
+		return func(at []int64) float64 {
+			if at[0] == 3 {
+				return 40
+			}
+			return 2 * a.At(at...)
+		}
+	}
+	infinite := check.Args{Tensors: map[string][]float64{"A": given}}
+	require.NoError(t, result(t, doubleWithin(1e-6, 4, 1, twice), infinite).Err())
+	require.Equal(t, int64(32), result(t, doubleWithin(1e-6, 4, 1, oneOff), infinite).Outputs[0].Wrong)
 }
 
 // TestMistakes is about what cannot be run; the texts are those of the generated launchers.

@@ -85,21 +85,18 @@ func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out
 		return err
 	}
 	out.Compared = int64(len(sample))
-	var squares, errorSquares float64
 	for i := range want { // the best that an output of this kind can hold
 		want[i] = elem.Decode(t.p.Elem, elem.Encode(t.p.Elem, want[i]))
-		squares += want[i] * want[i]
 	}
-	if len(want) > 0 {
-		out.RMS = math.Sqrt(squares / float64(len(want)))
-	}
+	out.RMS = rootMeanSquare(want)
+	diffs := make([]float64, len(want))
 	mark := poisons[t.p.Elem]
 	for i, at := range sample {
 		bits := t.bits(t.after, t.offset(at))
 		got := elem.Decode(t.p.Elem, bits)
 		diff := distance(got, want[i])
-		errorSquares += diff * diff
-		if !(diff <= out.Tolerance*out.RMS) && diff != 0 {
+		diffs[i] = diff
+		if math.IsInf(diff, 1) || diff > out.Tolerance*out.RMS {
 			out.Wrong++
 			if !t.p.Read && !mark.sure && bits == mark.bits {
 				out.unwritten(at)
@@ -109,11 +106,35 @@ func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out
 			out.MaxAbs, out.At, out.Got, out.Want = diff, at, got, want[i]
 		}
 	}
-	out.Relative = math.Sqrt(errorSquares)
-	if squares > 0 {
-		out.Relative /= math.Sqrt(squares)
+	out.Relative = rootMeanSquare(diffs)
+	if out.MaxAbs > math.MaxFloat64 {
+		out.Relative = out.MaxAbs
+	}
+	if out.RMS > 0 {
+		out.Relative /= out.RMS
 	}
 	return nil
+}
+
+// rootMeanSquare is that of the finite values, 0 where there are none: one infinity must not excuse the others.
+// Scaling by the largest keeps the squares in range.
+func rootMeanSquare(values []float64) float64 {
+	var largest, squares, n float64
+	finite := func(v float64) bool { return math.Abs(v) <= math.MaxFloat64 }
+	for _, v := range values {
+		if finite(v) {
+			largest, n = max(largest, math.Abs(v)), n+1
+		}
+	}
+	if largest == 0 {
+		return 0
+	}
+	for _, v := range values {
+		if finite(v) {
+			squares += v / largest * (v / largest)
+		}
+	}
+	return largest * math.Sqrt(squares/n)
 }
 
 // distance is |got - want|, 0 for equal ones, NaN and infinities included, and infinite where only one is a NaN.
