@@ -185,6 +185,9 @@ func (m *memory) phases(a *Access) ([]phase, error) {
 				at := tv.AtInt(lane + warpSize*int64(a.Warp) + nt*(v+perStep*int64(a.Step)))
 				p.touched = append(p.touched, touch{at % tileRows, at / tileRows, lane})
 			}
+			if err := m.vectors(a, p.touched[len(p.touched)-int(perStep):]); err != nil {
+				return nil, err
+			}
 		}
 		if isMatrix(a.Copy) && repeats(served, p.touched) {
 			continue // lanes whose addresses ldmatrix.x1 and .x2 do not look at
@@ -193,6 +196,26 @@ func (m *memory) phases(a *Access) ([]phase, error) {
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// vectors refuses a lane's elements that are not the aligned, contiguous vectors that the instruction moves.
+func (m *memory) vectors(a *Access, touched []touch) error {
+	n := max(1, a.Copy.Row.VectorBits/a.Copy.Elem.Bits())
+	for ; len(touched) >= n; touched = touched[n:] {
+		first := m.bit(touched[0].row, touched[0].col)
+		for i, t := range touched[:n] {
+			bit := m.bit(t.row, t.col)
+			if bit != first+int64(i)*m.bits {
+				return fmt.Errorf("%s expects vectors of %d contiguous elements, but lane %d's element %d is at %d, and its first at %d, in %s",
+					a.Copy.Row.Name, n, t.lane, i, bit/m.bits, first/m.bits, m.l)
+			}
+		}
+		if t := touched[0]; first/m.bits%int64(n) != 0 {
+			return fmt.Errorf("%s expects vectors to start at multiples of %d elements, but lane %d's starts at %d in %s",
+				a.Copy.Row.Name, n, t.lane, first/m.bits, m.l)
+		}
+	}
+	return nil
 }
 
 // repeats reports whether all elements were touched before, and adds them to those that were.

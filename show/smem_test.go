@@ -119,6 +119,11 @@ func TestAccessRefusals(t *testing.T) {
 		{"(16,64):(64,1)", 16, show.Access{Step: 1}, "takes 1 steps over its tile, but step 1 is asked for"},
 		{"(16,64):(64,1)", 16, show.Access{Side: ir.Destination}, "the destination side of SM75_U32x4_LDSM_N is in register memory, not in shared"},
 		{"(8,64):(64,1)", 16, show.Access{}, "the copy's tile (16,16) is larger than the layout (8,64):(64,1)"},
+		{"(16,64):(65,1)", 16, show.Access{}, "expects vectors to start at multiples of 8 elements, but lane 1's starts at 65 in (16,64):(65,1)"},
+		{"(16,64):(60,1)", 16, show.Access{}, "lane 1's starts at 60"},
+		{"(16,64):(1,16)", 16, show.Access{}, "expects vectors of 8 contiguous elements, but lane 0's element 1 is at 16, and its first at 0"},
+		{"(16,64):(0,0)", 16, show.Access{}, "lane 0's element 1 is at 0"},
+		{"Sw<1,1,5> o 0 o (16,64):(64,1)", 16, show.Access{}, "vectors"},
 		{"(16,64):(64,1)", 32, show.Access{}, "moves elements of 16 bits, but the layout is of elements of 32"},
 	} {
 		x.a.Copy = c
