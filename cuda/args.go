@@ -16,6 +16,7 @@ type Args struct {
 	spans []span           // where each value lies
 	ptrs  []unsafe.Pointer // what the driver reads: the address of each value
 	frame [launchWords]uintptr
+	ex    launchEx
 	pool  *sync.Pool // where Release puts it; nil for one from NewArgs
 }
 

@@ -266,5 +266,18 @@ func (f *fake) kernels() map[string]any {
 			}
 			return int32(f.enter("cuLaunchKernel"))
 		},
+		"cuLaunchKernelEx": func(c *launchEx, fn uint64, params *unsafe.Pointer, extra uint64) int32 {
+			f.launched = [...]uint64{fn, uint64(c.grid[0]), uint64(c.grid[1]), uint64(c.grid[2]),
+				uint64(c.block[0]), uint64(c.block[1]), uint64(c.block[2]), uint64(c.shared), uint64(c.stream)}
+			if c.attrs != uintptr(unsafe.Pointer(&c.id)) || c.count != 1 || c.id != 6 || c.value[0] != 1 || extra != 0 {
+				return int32(InvalidValue)
+			}
+			f.args = f.args[:0]
+			for i, n := range f.params {
+				p := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(params), 8*i))
+				f.args = append(f.args, append([]byte(nil), unsafe.Slice((*byte)(p), n)...))
+			}
+			return int32(f.enter("cuLaunchKernelEx"))
+		},
 	}
 }

@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"runtime"
+	"unsafe"
 
 	"github.com/gocute/gocute/cuda/internal/dl"
 )
@@ -20,6 +21,40 @@ type LaunchConfig struct {
 	Grid, Block Dim3
 	Shared      int     // bytes of dynamic shared memory of a block
 	Stream      *Stream // nil is the default stream
+
+	// Overlap lets the kernel start before the one before it on the stream has ended, where the device can (sm_90). The
+	// kernel itself must wait for it (griddepcontrol.wait) before it touches memory.
+	Overlap bool
+}
+
+// launchEx is what cuLaunchKernelEx reads: CUlaunchConfig and one CUlaunchAttribute.
+type launchEx struct {
+	grid, block   [3]uint32
+	shared        uint32
+	_             uint32
+	stream, attrs uintptr
+	count         uint32
+	_             uint32
+
+	id    uint32
+	_     uint32
+	value [8]uint64
+}
+
+// overlapAttribute is CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION.
+const overlapAttribute = 6
+
+// overlapping fills in the launch and returns cuLaunchKernelEx's arguments.
+func (a *Args) overlapping(f *Function, cfg LaunchConfig, stream uintptr) []uintptr {
+	a.ex = launchEx{
+		grid:   [3]uint32{cfg.Grid.X, max(cfg.Grid.Y, 1), max(cfg.Grid.Z, 1)},
+		block:  [3]uint32{cfg.Block.X, max(cfg.Block.Y, 1), max(cfg.Block.Z, 1)},
+		shared: uint32(cfg.Shared), stream: stream,
+		attrs: uintptr(unsafe.Pointer(&a.ex.id)), count: 1, id: overlapAttribute,
+	}
+	a.ex.value[0] = 1
+	a.frame[0], a.frame[1], a.frame[2], a.frame[3] = uintptr(unsafe.Pointer(&a.ex)), f.h, a.pointers(), 0
+	return a.frame[:4]
 }
 
 func orOne(n uint32) uintptr { return uintptr(max(n, 1)) }
@@ -45,16 +80,20 @@ func (f *Function) Launch(cfg LaunchConfig, args *Args) error {
 			return err
 		}
 	}
+	call, frame := f.dev.drv.launchKernel, args.frame[:]
 	args.frame = [launchWords]uintptr{
 		f.h,
 		uintptr(cfg.Grid.X), orOne(cfg.Grid.Y), orOne(cfg.Grid.Z),
 		uintptr(cfg.Block.X), orOne(cfg.Block.Y), orOne(cfg.Block.Z),
 		uintptr(cfg.Shared), stream, args.pointers(), 0,
 	}
+	if cfg.Overlap && f.dev.drv.launchKernelEx != 0 && f.dev.info.Major >= 9 {
+		call, frame = f.dev.drv.launchKernelEx, args.overlapping(f, cfg, stream)
+	}
 	if err := f.dev.enter(); err != nil {
 		return err
 	}
-	r := Result(int32(dl.CallFrame(f.dev.drv.launchKernel, args.frame[:])))
+	r := Result(int32(dl.CallFrame(call, frame)))
 	f.dev.exit()
 	// The frame holds addresses inside args as plain words, so the collector must be told.
 	runtime.KeepAlive(args)

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,21 @@ func TestLaunch(t *testing.T) {
 		{0, 0, 0, 0, 0, 0, 0xe0, 0xbf},
 	}, f.args)
 	assert.Zero(t, f.calls["cuFuncSetAttribute"])
+}
+
+// An overlapping launch is asked for where the device has it, and gives the kernel the same.
+func TestLaunchOverlap(t *testing.T) {
+	f, d, fn := loadFake(t, 8, 4)
+	cfg := LaunchConfig{Grid: D2(3, 4), Block: D1(32), Shared: 64, Overlap: true}
+	require.NoError(t, fn.Launch(cfg, NewArgs().Ptr(7).I32(9)))
+	assert.Equal(t, 1, f.calls["cuLaunchKernelEx"])
+	assert.Zero(t, f.calls["cuLaunchKernel"])
+	assert.Equal(t, []uint64{3, 4, 1, 32, 1, 1, 64, 0}, f.launched[1:])
+	assert.Equal(t, [][]byte{{7, 0, 0, 0, 0, 0, 0, 0}, {9, 0, 0, 0}}, f.args)
+	assert.EqualValues(t, 56, unsafe.Offsetof(launchEx{}.id), "CUlaunchConfig's size")
+	d.info.Major = 8
+	require.NoError(t, fn.Launch(cfg, NewArgs().Ptr(7).I32(9)))
+	assert.Equal(t, 1, f.calls["cuLaunchKernel"])
 }
 
 func TestLaunchRaisesSharedMemory(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
 )
 
@@ -51,6 +52,7 @@ type K struct {
 	helpers map[string]bool        // functions whose lines are skipped in errors
 	closed  bool                   // Define has returned
 	facts   map[string]*sym.Symbol // what the branch being recorded knows of Dims, by name
+	arrived Tensor[Smem, elem.U32] // where Arrive tells its block the result
 }
 
 // scope is the body in which a staged value lives.
@@ -303,10 +305,16 @@ func (k *K) add(op ir.Op) {
 
 // fresh makes a name that nothing in the kernel has yet.
 func (k *K) fresh(name string) string {
+	out := k.unused(name)
+	k.names[out] = true
+	return out
+}
+
+// unused is fresh without taking the name.
+func (k *K) unused(name string) string {
 	out := name
 	for i := 1; k.names[out]; i++ {
 		out = fmt.Sprintf("%s%d", name, i)
 	}
-	k.names[out] = true
 	return out
 }

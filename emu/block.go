@@ -26,6 +26,9 @@ type block struct {
 	bars    map[int64]*mbarrier // by the bit of shared memory where they start
 	named   [cir.NamedBarriers + 1]*meeting
 	global  map[hazardKey]hazard // accesses to global memory since the last barrier
+	seen    map[int64]uint32     // of each block that arrived before this one did: how often
+	epoch   uint32               // how often this block has arrived
+	came    int64                // what it found when it last did
 }
 
 func newBlock(ctx context.Context, p *program, seed uint64) *block {
@@ -58,6 +61,7 @@ func (b *block) run(number int64, maxFindings int) (*findings, error) {
 	b.sh.reset()
 	clear(b.bars)
 	clear(b.named[:])
+	b.seen, b.epoch = map[int64]uint32{}, 0
 	b.counts.blocks++
 	for _, w := range b.warps {
 		w.reset()

@@ -138,6 +138,10 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.vote(s)
 	case cir.Atomic:
 		return c.atomic(s)
+	case cir.Arrive:
+		return c.arrive(s)
+	case cir.GridWait, cir.GridTrigger: // there is no other grid
+		return nil
 	}
 	c.fail("unknown statement %T", s)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -60,6 +61,9 @@ func Run(ctx context.Context, k *cir.Kernel, args Args, opt Options) (rep *Repor
 	rep = &Report{Kernel: k.Name, Grid: prog.grid, prog: prog}
 	rep.Counts, rep.Accesses = r.counts.counts(prog)
 	if prog.check {
+		if prog.order != nil && opt.Blocks == nil {
+			prog.reviewCounters(finds)
+		}
 		for _, g := range prog.globals {
 			g.review(prog, finds)
 			if u := g.unwritten(); opt.Blocks == nil && u.Count > 0 {
@@ -82,6 +86,7 @@ type runner struct {
 	total int64
 	next  atomic.Int64
 	last  atomic.Int64 // no block after this one starts: it failed
+	order []int        // of the blocks, nil for that of their numbers
 
 	mu     sync.Mutex
 	found  map[int64]*findings // of blocks that found something
@@ -95,9 +100,10 @@ func (r *runner) all() error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	if r.prog.inOrder {
+	if r.prog.inOrder || r.prog.order != nil {
 		workers = 1
 	}
+	r.order = r.blockOrder()
 	r.last.Store(math.MaxInt64)
 	var wg sync.WaitGroup
 	for range min(int64(workers), r.total) {
@@ -107,12 +113,24 @@ func (r *runner) all() error {
 	return r.err
 }
 
+// blockOrder is a random order of the blocks of a kernel that must not depend on it, nil for the order of their numbers.
+func (r *runner) blockOrder() []int {
+	const most = 1 << 20
+	if r.prog.order == nil || r.prog.inOrder || r.opt.Seed == 0 || r.total > most {
+		return nil
+	}
+	return rand.New(rand.NewPCG(r.opt.Seed, 1)).Perm(int(r.total))
+}
+
 func (r *runner) worker() {
 	b := newBlock(r.ctx, r.prog, r.opt.Seed)
 	for {
 		n := r.next.Add(1) - 1
 		if n >= r.total || n > r.last.Load() {
 			break
+		}
+		if r.order != nil {
+			n = int64(r.order[n])
 		}
 		if !r.wanted(n) {
 			continue

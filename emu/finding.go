@@ -26,6 +26,7 @@ const (
 	DoubleWrite   Check = "double-write"     // two threads write the same element of global memory
 	NotWritten    Check = "unwritten"        // elements of an output that no thread writes
 	GlobalRace    Check = "global-race"      // a block reads an element of global memory that another block writes
+	Uncounted     Check = "uncounted"        // a counter that other than its number of blocks arrive at
 	Divergent     Check = "divergent"        // a barrier or a warp-wide instruction without all threads
 	Deadlock      Check = "deadlock"         // a barrier that some warps never reach
 	NoLane        Check = "inactive-lane"    // a shuffle or vote that a lane outside of its mask executes, or takes from one
@@ -47,7 +48,8 @@ var remedies = map[Check]string{
 	LaneConflict:  "give every lane an element of its own",
 	DoubleWrite:   "partition the tensor so that one thread owns each element",
 	NotWritten:    "let the grid and the tiles cover the tensor, and guard by its true extents only",
-	GlobalRace:    "read from another buffer than the one that is written, or split the kernel",
+	GlobalRace:    "read from another buffer than the one that is written, arrive at a counter in between, or split the kernel",
+	Uncounted:     "let exactly as many blocks arrive at each counter as it counts",
 	Divergent:     "move the statement out of the condition so that all threads execute it",
 	Deadlock:      "let every warp of the block reach the barrier",
 	NoLane:        "let all lanes that give or take a value execute the statement, with all of them in its mask",

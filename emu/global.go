@@ -22,7 +22,8 @@ type gmem struct {
 
 	firstWrite, lastWrite, firstRead, lastRead []uint64
 	firstAtomic, lastAtomic                    []uint64
-	sparse                                     *pages // instead of val, of buffers that are mostly not touched
+	writer, reader                             []stamp // where blocks arrive at counters
+	sparse                                     *pages  // instead of val, of buffers that are mostly not touched
 }
 
 const stripe = 10 // log2 of the elements under one lock
@@ -49,6 +50,9 @@ func note(first, last *uint64, a uint64) {
 // globalMemory makes the kernel's buffers addressable.
 func (c *compiler) globalMemory(k *cir.Kernel) {
 	used := touches(k.Body)
+	if used.arrives {
+		c.prog.order = &ordering{counters: map[hazardKey]*counter{}}
+	}
 	for _, p := range k.Params {
 		if p.Class != cir.Pointer {
 			continue
@@ -74,6 +78,9 @@ func (c *compiler) globalMemory(k *cir.Kernel) {
 			}
 			if atomics {
 				g.firstAtomic, g.lastAtomic = make([]uint64, g.count), make([]uint64, g.count)
+			}
+			if used.arrives {
+				g.writer, g.reader = make([]stamp, g.count), make([]stamp, g.count)
 			}
 		}
 		c.globals[p.Mem] = g
@@ -105,6 +112,9 @@ func (g *gmem) load(w *warp, lane int, index int64, out []uint64) {
 			}
 		}
 		note(&g.firstRead[i], &g.lastRead[i], a)
+		if g.reader != nil {
+			g.ordered(w, lane, i, false)
+		}
 	}
 }
 
@@ -126,7 +136,10 @@ func (g *gmem) store(w *warp, lane int, index int64, in []uint64) {
 	a := access(w.b.number, w.thread(lane), w.now)
 	for i, v := range in {
 		at := index + int64(i)
-		if last := g.lastWrite[at]; last == 0 || accessBlock(last) <= w.b.number {
+		if g.writer != nil {
+			g.ordered(w, lane, at, true)
+			g.val[at] = v
+		} else if last := g.lastWrite[at]; last == 0 || accessBlock(last) <= w.b.number {
 			g.val[at] = v // of several blocks the last one wins, whenever it runs
 		}
 		note(&g.firstWrite[at], &g.lastWrite[at], a)
@@ -141,10 +154,13 @@ func (g *gmem) review(p *program, out *findings) {
 		if last == 0 {
 			continue
 		}
+		if g.writer != nil && accessBlock(first) != accessBlock(last) {
+			continue // judged when it happened
+		}
 		if !sameThread(first, last) {
 			g.conflict(p, out, DoubleWrite, int64(i), last, first, "is written twice, also")
 		}
-		if g.loaded {
+		if g.loaded && g.writer == nil {
 			for _, r := range [2]uint64{g.firstRead[i], g.lastRead[i]} {
 				if r != 0 && accessBlock(r) != accessBlock(last) {
 					g.conflict(p, out, GlobalRace, int64(i), r, last, "is read here, but written")

@@ -15,6 +15,7 @@ type program struct {
 	pos           []cir.Pos // of each statement; a step's id is its index
 	yields        bool      // a warp may have to wait for others
 	inOrder       bool      // blocks run one by one: the order of their atomic operations shows
+	order         *ordering // where blocks arrive at counters
 	threads       int
 	warps         int
 	grid          [3]int64

@@ -3,11 +3,19 @@ package emu
 import "github.com/gocute/gocute/gen/cir"
 
 // touched is the memory that a kernel's statements write and read.
-type touched struct{ stored, loaded, atomic map[*cir.Mem]bool }
+type touched struct {
+	stored, loaded, atomic map[*cir.Mem]bool
+	arrives                bool // blocks arrive at counters
+}
 
 func touches(body []cir.Stmt) touched {
-	t := touched{map[*cir.Mem]bool{}, map[*cir.Mem]bool{}, map[*cir.Mem]bool{}}
-	cir.Walk(body, t.stmt)
+	t := touched{stored: map[*cir.Mem]bool{}, loaded: map[*cir.Mem]bool{}, atomic: map[*cir.Mem]bool{}}
+	cir.Walk(body, func(s cir.Stmt) {
+		if a, ok := s.(cir.Arrive); ok {
+			t.arrives, t.atomic[a.Counter.Mem] = true, true
+		}
+		t.stmt(s)
+	})
 	return t
 }
 

@@ -36,6 +36,8 @@ func (a *lanesOf) walk(body []cir.Stmt) {
 		switch s := s.(type) {
 		case cir.Let:
 			a.mark(s.Sym, a.expr(s.Value))
+		case cir.Arrive:
+			a.mark(s.Sym, false)
 		case cir.Var:
 			a.depth[s.Sym.Name] = a.inside
 			a.mark(s.Sym, a.expr(s.Init))

@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"github.com/gocute/gocute/atoms"
 	. "github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
 )
@@ -52,4 +53,19 @@ var _ = misuse("atomics", func(k *K) {
 	AtomicAdd(in, a)   // ERROR "AtomicAdd: expects a tensor that may be read and written, since it changes what is there, but X was not declared with InOut"
 	AtomicMax(out, a)  // ERROR "AtomicMax: expects a tensor that may be read and written, since it changes what is there, but O was not declared with InOut"
 	AtomicMin(both, a) // ERROR "AtomicMin: mode 0 expects one extent"
+})
+
+var _ = misuse("grids", func(k *K) {
+	k.Threads(32)
+	counters, in := InOut[elem.U32](k, "N", Shape(4)), In[elem.U32](k, "J", Shape(4))
+	a := one[elem.F32](k, "A")
+	k.If(k.Thread.Lt(1), func() {
+		k.GridDependencySynchronize() // ERROR "GridDependencySynchronize: expects to be called for all threads, but it is in the body of a Loop, an Unroll or an If"
+	}, nil)
+	Arrive(k, counters, 4)                     // ERROR "Arrive: expects one element, but N has shape \(4\): select one with At"
+	Arrive(k, in.At(0), 4)                     // ERROR "Arrive: expects a tensor that may be read and written, but J was not declared with InOut"
+	Arrive(k, counters.At(0), 0)               // ERROR "Arrive: expects a count of 1 or more blocks, but 0 may be 0"
+	Arrive(k, counters.At(k.Thread.Mod(4)), 2) // ERROR "Arrive: expects one counter and one count for the whole block, but they depend on the thread"
+	Copy(NewTiledCopy[elem.F32](atoms.UniversalCopy[Gmem, Rmem](32), Shape(32), Shape(1)), In[elem.F32](k, "B", Shape(32)).Tile(Tile(1), k.Thread), a)
+	k.GridDependencySynchronize() // ERROR "GridDependencySynchronize: expects to come before everything that may touch memory, but misuse_warp_test.go:"
 })

@@ -31,6 +31,7 @@ type Bundle struct {
 	Arch        int    // the least architecture, such as 80
 	Threads     int    // of a block
 	SharedBytes int    // of dynamic shared memory of a block
+	Overlap     bool   // the kernel waits for the one before it itself, so it may start early
 }
 
 // Load puts the kernel on the device, ready to launch.
@@ -62,7 +63,7 @@ func (b Bundle) kernel(dev *cuda.Device, m *cuda.Module) (*Kernel, error) {
 			return nil, err
 		}
 	}
-	return &Kernel{name: b.Name, dev: dev, mod: m, fn: fn, threads: b.Threads, shared: b.SharedBytes}, nil
+	return &Kernel{name: b.Name, dev: dev, mod: m, fn: fn, threads: b.Threads, shared: b.SharedBytes, overlap: b.Overlap}, nil
 }
 
 // Fits checks the kernel's needs against what a device has.

@@ -14,6 +14,7 @@ type Kernel struct {
 	mod             *cuda.Module
 	fn              *cuda.Function
 	threads, shared int
+	overlap         bool
 }
 
 // Function is the kernel as the driver knows it, nil if it was not loaded.
@@ -87,10 +88,11 @@ func (c *Call) Launch(stream *cuda.Stream, grid Grid) error {
 	}
 	if c.err == nil {
 		c.err = c.k.fn.Launch(cuda.LaunchConfig{
-			Grid:   cuda.Dim3(grid),
-			Block:  cuda.Dim3{X: uint32(c.k.threads), Y: 1, Z: 1},
-			Shared: c.k.shared,
-			Stream: stream,
+			Grid:    cuda.Dim3(grid),
+			Block:   cuda.Dim3{X: uint32(c.k.threads), Y: 1, Z: 1},
+			Shared:  c.k.shared,
+			Stream:  stream,
+			Overlap: c.k.overlap,
 		}, c.args)
 	}
 	c.args.Release()

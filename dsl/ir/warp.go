@@ -31,8 +31,16 @@ type (
 		Src          *Tensor // a fragment, as are the others
 		Compare, Old *Tensor // nil where the operation has none
 	}
+	// ArriveOp counts the block in at Counter; Sym is how many came before, of Count.
+	ArriveOp struct {
+		cir.Pos
+		Sym           *sym.Symbol
+		Counter, Word *Tensor // of one element, in global and in shared memory
+		Count         sym.Expr
+	}
 )
 
+func (ArriveOp) op()  {}
 func (ShuffleOp) op() {}
 func (VoteOp) op()    {}
 func (AtomicOp) op()  {}

@@ -24,7 +24,7 @@ func Verify(k *Kernel) error {
 			return fmt.Errorf("shared array %s of %s elements at %d does not fit %d bytes aligned to %d", m.Name, m.Count, m.Offset, k.SmemBytes, m.Align)
 		}
 	}
-	return v.body(k.Body)
+	return first(v.body(k.Body), verifyWait(k))
 }
 
 type verifier struct {
@@ -72,6 +72,13 @@ func (v *verifier) stmt(s Stmt, mine *[]string) error {
 		return v.exprs(sym.New(s.Sym), s.Value)
 	case DeclReg:
 		v.regs[s.Reg] = true
+		return nil
+	case Arrive:
+		if err := first(v.addr(s.Counter), v.addr(s.Word), v.exprs(s.Count)); err != nil {
+			return err
+		}
+		return v.declare(s.Sym, mine)
+	case GridWait, GridTrigger:
 		return nil
 	case For:
 		return v.loop(s)

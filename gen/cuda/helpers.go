@@ -67,7 +67,7 @@ struct bfloat16_t {
   const uint32_t rounded = (u + 0xfffu + (u >> 13 & 1u)) & 0xffffe000u;
   return x == x ? __uint_as_float(rounded) : __uint_as_float(0x7fffffffu);
 }`},
-}, mbarrierHelpers(), packedHelpers(), vectorHelpers())
+}, mbarrierHelpers(), gridHelpers(), packedHelpers(), vectorHelpers())
 
 // packings says how elements narrower than 32 bits leave and enter their register: the type that they have in
 // expressions, that value from the register shifted right, and the bits of a value v.

@@ -91,7 +91,7 @@ func group(s cir.Stmt) string {
 	switch s.(type) {
 	case cir.Comment:
 		return "comment"
-	case cir.Let, cir.Var, cir.DeclReg:
+	case cir.Let, cir.Var, cir.DeclReg, cir.Arrive:
 		return "declaration"
 	case cir.For, cir.If:
 		return "block"
@@ -146,7 +146,7 @@ func (p *printer) stmt(s cir.Stmt) {
 	case cir.SetReg:
 		p.setElem(s.Dst, p.value(s.Value))
 	default:
-		if !p.mbarrier(s) && !p.synced(s) {
+		if !p.mbarrier(s) && !p.grid(s) && !p.synced(s) {
 			p.access(s)
 		}
 	}

@@ -46,6 +46,7 @@ func (p *file) kernel(f *jen.File) {
 			line("Arch", jen.Id("Arch")),
 			line("Threads", jen.Id("Threads")),
 			line("SharedBytes", jen.Id("SharedBytes")),
+			p.overlap(),
 			jen.Line(),
 		),
 		jen.List(jen.Id("loaded"), jen.Err()).Op(":=").Id("bundle").Dot("Load").Call(jen.Id("dev")),
@@ -148,4 +149,12 @@ func access(q *cir.Param) string {
 		return "out"
 	}
 	return "in"
+}
+
+// overlap is the bundle's field that only kernels which wait for the grid before them have.
+func (p *file) overlap() jen.Code {
+	if !p.k.Overlaps() {
+		return jen.Null()
+	}
+	return line("Overlap", jen.True())
 }

@@ -153,6 +153,8 @@ func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 		return s.vote(op)
 	case ir.AtomicOp:
 		return s.atomic(op)
+	case ir.ArriveOp:
+		return s.arrive(op)
 	}
 	return nil, fmt.Errorf("no lowering for %T", op)
 }

@@ -63,3 +63,14 @@ func (s *state) atomic(op ir.AtomicOp) ([]cir.Stmt, error) {
 		return []cir.Stmt{out}, nil
 	})
 }
+
+// arrive lowers an arrival, whose number the following code may use.
+func (s *state) arrive(op ir.ArriveOp) ([]cir.Stmt, error) {
+	counter, err := s.addr(op.Counter, []sym.Expr{sym.Int(0)})
+	if err != nil {
+		return nil, err
+	}
+	word, err := s.addr(op.Word, []sym.Expr{sym.Int(0)})
+	s.used[op.Sym.Name] = true
+	return []cir.Stmt{cir.Arrive{Pos: op.Pos, Sym: op.Sym, Counter: counter, Word: word, Count: op.Count}}, err
+}

@@ -80,7 +80,7 @@ func matches(t *testing.T, file string, want []string, rep *emu.Report) {
 		require.Equal(t, filepath.Base(file), filepath.Base(f.Pos.File), "%v", f)
 		require.NotEmpty(t, f.Remedy)
 		mark := fmt.Sprintf("%d %s", f.Pos.Line, f.Check)
-		if other := fmt.Sprintf("%d %s", f.Other.Line, f.Check); f.Check == emu.Race && slices.Contains(want, other) {
+		if other := fmt.Sprintf("%d %s", f.Other.Line, f.Check); (f.Check == emu.Race || f.Check == emu.GlobalRace) && slices.Contains(want, other) {
 			mark = other
 		}
 		require.Contains(t, want, mark, "%v", rep.Err())
@@ -131,6 +131,10 @@ func arguments(t *testing.T, k *cir.Kernel, dims map[string]int64) emu.Args {
 		}
 		n, err := p.Mem.Count.Eval(value)
 		require.NoError(t, err)
+		if p.Name == "counters" {
+			args[p.Name] = emu.NewBuffer(p.Elem, int(n))
+			continue
+		}
 		if n > 1<<24 {
 			args[p.Name] = emu.NewSparseBuffer(p.Elem, n)
 			continue

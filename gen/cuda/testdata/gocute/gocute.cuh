@@ -83,6 +83,33 @@ __device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t parity) {
   } while (!done);
 }
 
+// Counts the block in at a counter, which is back at 0 after n blocks: how many came before. What blocks wrote before
+// they came can be seen by those that come later. word is the block's own.
+__device__ __forceinline__ int arrive(uint32_t* counter, int n, uint32_t* word) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    *word = atomicInc(counter, (uint32_t)n - 1u);
+    __threadfence();
+  }
+  __syncthreads();
+  return (int)*word;
+}
+
+// Waits for the kernel before this one, if this one was launched to overlap with it.
+__device__ __forceinline__ void grid_wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel start, if it was launched to overlap with this one.
+__device__ __forceinline__ void grid_trigger() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 __device__ __forceinline__ int16_t get_s16(const uint32_t* r, int i) {
   return (int16_t)(r[i / 2] >> 16 * (i % 2));
 }

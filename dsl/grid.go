@@ -1,0 +1,96 @@
+package dsl
+
+import (
+	"path/filepath"
+
+	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// GridDependencySynchronize waits until the kernel before this one on the stream is over and its writes can be seen. A
+// kernel that calls it may be started before that one has ended, which hides the launch (programmatic dependent launch,
+// from sm_90 on; the launcher asks for it, and elsewhere the call does nothing). It must come before anything that reads
+// or writes memory: first in the kernel, after Threads, Grid and the declarations.
+func (k *K) GridDependencySynchronize() {
+	const op = "GridDependencySynchronize"
+	if k.body != &k.kernel.ir.Body {
+		k.errorf(op, "expects to be called for all threads, but it is in the body of a Loop, an Unroll or an If")
+		return
+	}
+	for _, o := range k.kernel.ir.Body {
+		switch s := o.(type) {
+		case ir.StmtOp:
+			if _, ok := s.Stmt.(cir.GridWait); ok {
+				k.errorf(op, "expects one call, but the kernel already waits")
+				return
+			}
+		case ir.FillOp, ir.MBarrierOp:
+		default:
+			p := o.Position()
+			k.errorf(op, "expects to come before everything that may touch memory, but %s:%d comes before it", filepath.Base(p.File), p.Line)
+			return
+		}
+	}
+	k.add(ir.StmtOp{Stmt: cir.GridWait{Pos: k.position()}})
+}
+
+// TriggerLaunchCompletion lets the next kernel on the stream start as soon as all blocks of this one have called it or
+// have ended, if that kernel begins with GridDependencySynchronize: it will wait there for this one's end. It promises
+// nothing of what this block has written.
+func (k *K) TriggerLaunchCompletion() {
+	k.add(ir.StmtOp{Stmt: cir.GridTrigger{Pos: k.position()}})
+}
+
+// Arrive counts the block in at a counter, one element of a global tensor of u32 that is zero before the kernel runs, and
+// returns how many blocks came before it, 0 to of-1. After of blocks the counter is back at zero. What the threads of those blocks
+// had written to global memory before can be read from here on, so the last to come may finish what all have prepared.
+// All threads of the block must call it; it includes barriers. No block waits for another.
+func Arrive(k *K, counter Tensor[Gmem, elem.U32], of any) Expr {
+	bad := Expr{k: k, err: errReported}
+	if together("Arrive", origin(counter)) == nil {
+		return bad
+	}
+	n, ok := k.expr("Arrive", of)
+	if !ok || !k.usable("Arrive", counter.t) || !k.inScope("Arrive", n) {
+		return bad
+	}
+	lo, hi := n.Range()
+	size, known := counter.t.Layout.Shape().Size().IsConst()
+	p := counter.t.Storage.Param
+	switch {
+	case lo < 1:
+		k.errorf("Arrive", "expects a count of 1 or more blocks, but %s may be %d", n, lo)
+		return bad
+	case !known || size != 1:
+		k.errorf("Arrive", "expects one element, but %s has shape %s: select one with At", counter.t.Name, counter.t.Layout.Shape())
+		return bad
+	case p != nil && !(p.Read && p.Write):
+		k.errorf("Arrive", "expects a tensor that may be read and written, but %s was not declared with InOut", p.Name)
+		return bad
+	case perThread(counter.t.Offset) || perThread(n):
+		k.errorf("Arrive", "expects one counter and one count for the whole block, but they depend on the thread")
+		return bad
+	}
+	if k.arrived.t == nil {
+		k.arrived = Shared[elem.U32](k, k.unused("arrived"), Shape(1))
+	}
+	s := &sym.Symbol{Name: k.fresh("arrival"), Class: sym.Var, Hi: hi - 1}
+	k.symbols[s.Name] = &scope{open: true, pos: k.position()}
+	t := *counter.t
+	t.Layout = algebra.MustParse("(1):(0)")
+	k.add(ir.ArriveOp{Pos: k.position(), Sym: s, Counter: &t, Word: k.arrived.t, Count: n})
+	return Expr{e: sym.New(s), k: k}
+}
+
+// perThread reports whether an expression depends on the thread.
+func perThread(e sym.Expr) bool {
+	for _, s := range e.Symbols() {
+		if s.Class == sym.Thread {
+			return true
+		}
+	}
+	return false
+}
