@@ -164,11 +164,15 @@ func (p *plan) data(args Args, use memoryUse) error {
 	if err := p.affordable(use, limit, whose); err != nil {
 		return err
 	}
+	counters := p.c.Counters()
 	for _, t := range p.tensors {
 		t.size()
 		given, ok := args.Tensors[t.p.Name]
 		if ok && (int64(len(given)) != t.count || !t.p.Read) {
 			return fmt.Errorf("%s: %s: expected the data of an input, %d numbers, but got %d", p.c.Name, t.p.Name, t.count, len(given))
+		}
+		if counters[t.p.Mem] && !ok {
+			given = make([]float64, t.count)
 		}
 		t.fill(args.Seed, slices.Index(p.c.Params, t.p), given)
 	}

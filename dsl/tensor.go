@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gocute/gocute/algebra"
@@ -323,4 +324,27 @@ func Recast[O elem.Any, S Space, E elem.Any](t Tensor[S, E]) Tensor[S, O] {
 	}
 	out.Offset = t.t.Offset.Mul(sym.Int(from)).FloorDiv(sym.Int(to))
 	return Tensor[S, O]{k: t.k, t: &out}
+}
+
+// Within ends the tensor early: what lies at or beyond extent in a mode counts as outside of it, as what lies beyond its
+// own extent does. Parts of a sum that different blocks compute end so.
+func (t Tensor[S, E]) Within(mode int, extent any) Tensor[S, E] {
+	if t.t == nil {
+		return t
+	}
+	none := Tensor[S, E]{k: t.k}
+	e, ok := t.k.expr("Within", extent)
+	if !ok {
+		return none
+	}
+	out := *t.t
+	out.Bounds = slices.Clone(t.t.Bounds)
+	for i, b := range out.Bounds {
+		if len(b.Path) == 1 && b.Path[0] == mode {
+			out.Bounds[i].Extent = b.Extent.Min(e)
+			return Tensor[S, E]{k: t.k, t: &out}
+		}
+	}
+	t.k.errorf("Within", "expects a flat mode of a tensor in global memory, but %s has no such mode %d", t.t.Name, mode)
+	return none
 }

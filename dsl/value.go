@@ -167,30 +167,67 @@ func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
 }
 
 func mapInto[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(old Val[O], v Val[E]) Val[O], src Tensor[S, E]) {
-	k := together(op, origin(dst), origin(src))
-	if k == nil || !k.function(op, f == nil) || !k.mappable(op, dst.t, src.t) {
+	if f == nil {
+		transform[S, D, E, O](op, dst, nil, src)
 		return
 	}
-	dt, st := dst.t, src.t
-	if !k.knownAll(op, &st, &dt) {
+	transform(op, dst, func(old Val[O], vs []Val[E]) Val[O] { return f(old, vs[0]) }, src)
+}
+
+// Transform sets every element of dst to f of itself and of the elements of srcs at the same coordinate.
+func Transform[S, D Space, E, O elem.Any](dst Tensor[D, O], f func(old Val[O], vs []Val[E]) Val[O], srcs ...Tensor[S, E]) {
+	transform("Transform", dst, f, srcs...)
+}
+
+func transform[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(old Val[O], vs []Val[E]) Val[O], srcs ...Tensor[S, E]) {
+	origins, sts := []origin{origin(dst)}, []*ir.Tensor{}
+	for _, s := range srcs {
+		origins = append(origins, origin(s))
+	}
+	k := together(op, origins...)
+	if k == nil || !k.function(op, f == nil) {
 		return
 	}
-	if err := ir.CheckMap(dt, st); err != nil {
-		k.errorf(op, "%v", err)
+	dt := dst.t
+	for _, s := range srcs {
+		st := s.t
+		if !k.mappable(op, dt, st) || !k.knownAll(op, &st) {
+			return
+		}
+		sts = append(sts, st)
+	}
+	if !k.mappable(op, dt) || !k.knownAll(op, &dt) {
 		return
 	}
-	apply := func(old, src cir.Value) operand { return operand(f(Val[O]{k: k, v: old}, Val[E]{k: k, v: src})) }
-	probe, old := oneElem(st.Elem), oneElem(dt.Elem) // a first call finds mistakes in f at the user's line
-	value := apply(old, probe)
-	if !k.computed(op, value, probe.Ref.Reg, old.Ref.Reg) {
+	for _, st := range sts {
+		if err := ir.CheckMap(dt, st); err != nil {
+			k.errorf(op, "%v", err)
+			return
+		}
+	}
+	apply := func(old cir.Value, srcs []cir.Value) operand {
+		vs := make([]Val[E], len(srcs))
+		for i, v := range srcs {
+			vs[i] = Val[E]{k: k, v: v}
+		}
+		return operand(f(Val[O]{k: k, v: old}, vs))
+	}
+	old := oneElem(dt.Elem) // a first call finds mistakes in f at the user's line
+	own, probes := []*cir.Reg{old.Ref.Reg}, []cir.Value{}
+	for _, st := range sts {
+		probe := oneElem(st.Elem)
+		own, probes = append(own, probe.Ref.Reg), append(probes, probe)
+	}
+	value := apply(old, probes)
+	if !k.computed(op, value, own...) {
 		return
 	}
 	if p := dt.Storage.Param; p != nil && !p.Read && reads(value.v, old.Ref.Reg) {
 		k.errorf(op, "expects a tensor that may be read, since the function uses its old elements, but %s was declared with Out: declare it with InOut", p.Name)
 		return
 	}
-	k.add(ir.MapOp{Pos: k.position(), Dst: dt, Srcs: []*ir.Tensor{st},
-		F: func(old cir.Value, srcs []cir.Value) cir.Value { return apply(old, srcs[0]).v }})
+	k.add(ir.MapOp{Pos: k.position(), Dst: dt, Srcs: sts,
+		F: func(old cir.Value, srcs []cir.Value) cir.Value { return apply(old, srcs).v }})
 }
 
 // oneElem stands for an element of a view.
@@ -199,15 +236,16 @@ func oneElem(k elem.Kind) cir.RegElem {
 }
 
 // mappable checks that the elements of the views can be read and written one by one.
-func (k *K) mappable(op string, dst, src *ir.Tensor) bool {
-	if !k.usable(op, src, dst) {
+func (k *K) mappable(op string, dst *ir.Tensor, srcs ...*ir.Tensor) bool {
+	all := append(srcs, dst)
+	if !k.usable(op, all...) {
 		return false
 	}
 	if dst.Storage.Param != nil && !dst.Storage.Param.Write {
 		k.errorf(op, "expects an output, but %s was declared with In", dst.Storage.Name)
 		return false
 	}
-	for _, t := range []*ir.Tensor{src, dst} {
+	for _, t := range all {
 		can := cir.CanAddress
 		if t.Storage.Space == ir.Register {
 			can = cir.CanHold

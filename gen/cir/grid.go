@@ -90,3 +90,14 @@ func touchesGlobal(s Stmt) bool {
 	}
 	return false
 }
+
+// Counters lists the memories that Arrive counts in, which are zero between launches.
+func (k *Kernel) Counters() map[*Mem]bool {
+	out := map[*Mem]bool{}
+	Walk(k.Body, func(s Stmt) {
+		if a, ok := s.(Arrive); ok {
+			out[a.Counter.Mem] = true
+		}
+	})
+	return out
+}

@@ -14,6 +14,20 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+// Waits for the kernel before this one, if this one was launched to overlap with it.
+__device__ __forceinline__ void grid_wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel start, if it was launched to overlap with this one.
+__device__ __forceinline__ void grid_trigger() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 __device__ __forceinline__ void store_b64(const float* r, void* p) {
   *static_cast<float2*>(p) = make_float2(r[0], r[1]);
 }
@@ -121,8 +135,14 @@ gemm_f16(
   float tCrC[128];
   float tCrC1[4];
   float tCrC2[4];
+  float tCrC1_f32[4];
+  float tCrC1_f32_f32[4];
   float tCrC3[4];
+  float tCrC4[4];
+  float tCrC3_f32[4];
+  float tCrC3_f32_f32[4];
 
+  grid_wait();
   #pragma unroll 1
   for (int t = 0; t < 2; ++t) {
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
@@ -367,6 +387,7 @@ gemm_f16(
   }
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
+  grid_trigger();
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
     #pragma unroll
@@ -386,28 +407,58 @@ gemm_f16(
       load_b128(sC + (544*t2 + tCsC), tCrC1);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC1[i] = __fmul_rn(tCrC1[i], alpha);
+        tCrC1_f32[i] = tCrC1[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_f32[i] = __fmul_rn(tCrC1_f32[i], alpha);
       }
       if (beta != 0.0f) {
         clear_b128(tCrC2);
         if (4*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (4*(int64_t)N*t2 + tCgC), tCrC2);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC1[i] = tCrC1[i] + __fmul_rn(tCrC2[i], beta);
+          tCrC1_f32[i] = tCrC1_f32[i] + __fmul_rn(tCrC2[i], beta);
         }
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = tCrC1[i];
+        tCrC1_f32_f32[i] = tCrC1_f32[i];
       }
-      if (4*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC3, C + (4*(int64_t)N*t2 + tCgC));
+      if (4*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f32, C + (4*(int64_t)N*t2 + tCgC));
     }
   } else {
     #pragma unroll 1
     for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (4*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N*t3 + tCgC_1 + 32*i] = beta == 0.0f ? __fmul_rn(sC[544*t3 + tCsC_1 + 32*i], alpha) : __fmul_rn(sC[544*t3 + tCsC_1 + 32*i], alpha) + __fmul_rn(C[4*(int64_t)N*t3 + tCgC_1 + 32*i], beta);
+        tCrC3[i] = sC[544*t3 + tCsC_1 + 32*i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32[i] = tCrC3[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
+      }
+      if (beta != 0.0f) {
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC4[i] = 4*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N ? C[4*(int64_t)N*t3 + tCgC_1 + 32*i] : 0.0f;
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(tCrC4[i], beta);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32_f32[i] = tCrC3_f32[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (4*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC3_f32_f32[i];
       }
     }
   }

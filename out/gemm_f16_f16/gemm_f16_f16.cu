@@ -10,6 +10,20 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+// Waits for the kernel before this one, if this one was launched to overlap with it.
+__device__ __forceinline__ void grid_wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets the next kernel start, if it was launched to overlap with this one.
+__device__ __forceinline__ void grid_trigger() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 __device__ __forceinline__ __half get_f16(const uint32_t* r, int i) {
   return __ushort_as_half((uint16_t)(r[i / 2] >> 16 * (i % 2)));
 }
@@ -121,12 +135,9 @@ gemm_f16_f16(
   const int tXsA = 1024*(tid/32%4) + 64*(tid%16);
   const int tXsBx = (8*(tid/8%2)) ^ (8*(tid%8));
   const int tXsB = 1024*(tid/16%2) + 64*(tid%8) + 512*(tid/128);
-  const int tXsC = 2176*(tid/32%4) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/128);
-  const int tCsC = 8*(tid%16) + 136*(tid/16);
   const int64_t tCgC = 8*(tid%16) + (int64_t)(tid/16)*N + 256*(int64_t)N*blockM + 128*blockN;
   const int tCcC_0 = tid/16 + 256*blockM;
   const int tCcC_1 = 8*(tid%16) + 128*blockN;
-  const int tCsC_1 = tid%32 + 136*(tid/32);
   const int64_t tCgC_1 = tid%32 + (int64_t)(tid/32)*N + 256*(int64_t)N*blockM + 128*blockN;
   const int tCcC_0_1 = tid/32 + 256*blockM;
   const int tCcC_1_1 = tid%32 + 128*blockN;
@@ -135,8 +146,14 @@ gemm_f16_f16(
   float tCrC[128];
   float tCrC1[8];
   uint32_t tCrC2[4];
-  uint32_t tCrC3[4];
+  float tCrC1_f32[8];
+  uint32_t tCrC1_f32_f16[4];
+  float tCrC3[4];
+  uint32_t tCrC4[2];
+  float tCrC3_f32[4];
+  uint32_t tCrC3_f32_f16[2];
 
+  grid_wait();
   #pragma unroll 1
   for (int t = 0; t < 3; ++t) {
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
@@ -349,6 +366,7 @@ gemm_f16_f16(
   }
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
+  grid_trigger();
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
     #pragma unroll
@@ -357,7 +375,7 @@ gemm_f16_f16(
       for (int m = 0; m < 4; ++m) {
         store_b64(
             tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-            sC + tXsC + 1088*(m%2) + 16*(m/2) + 32*i + 8704*j);
+            sC + ((2176*(tid/32%4) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/128) + 1088*(m%2) + 16*(m/2) + 32*i + 8704*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/128) + 8*(m/2))/16 + i)%2))));
       }
     }
   }
@@ -367,32 +385,66 @@ gemm_f16_f16(
     for (int t2 = 0; t2 < 16; ++t2) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        load_b128(sC + (2176*t2 + tCsC) + 4*i, tCrC1 + 4*i);
+        load_b128(
+            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 2176*t2 + 4*i)),
+            tCrC1 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        tCrC1[i%4 + 4*(i/4)] = __fmul_rn(tCrC1[i%4 + 4*(i/4)], alpha);
+        tCrC1_f32[i%4 + 4*(i/4)] = tCrC1[i%4 + 4*(i/4)];
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1_f32[i%4 + 4*(i/4)], alpha);
       }
       if (beta != 0.0f) {
         clear_b128(tCrC2);
         if (16*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (16*(int64_t)N*t2 + tCgC), tCrC2);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
-          tCrC1[i%4 + 4*(i/4)] = tCrC1[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC2, i)), beta);
+          tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC2, i)), beta);
         }
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC3, i, __float2half_rn(tCrC1[i%4 + 4*(i/4)]));
+        set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC1_f32[i%4 + 4*(i/4)]));
       }
-      if (16*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC3, C + (16*(int64_t)N*t2 + tCgC));
+      if (16*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f16, C + (16*(int64_t)N*t2 + tCgC));
     }
   } else {
     #pragma unroll 1
     for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (8*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N*t3 + tCgC_1 + 32*i] = __float2half_rn(beta == 0.0f ? __fmul_rn(sC[1088*t3 + tCsC_1 + 32*i], alpha) : __fmul_rn(sC[1088*t3 + tCsC_1 + 32*i], alpha) + __fmul_rn(__half2float(C[8*(int64_t)N*t3 + tCgC_1 + 32*i]), beta));
+        tCrC3[i] = sC[(tid%32 + 136*(tid/32) + 1088*t3 + 32*i) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32[i] = tCrC3[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
+      }
+      if (beta != 0.0f) {
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          set_f16(
+              tCrC4, i,
+              8*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(__half2float(get_f16(tCrC4, i)), beta);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        set_f16(tCrC3_f32_f16, i, __float2half_rn(tCrC3_f32[i]));
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (8*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
     }
   }

@@ -106,6 +106,7 @@ func Load(dev *cuda.Device) (*Kernel, error) {
 		Arch:        Arch,
 		Threads:     Threads,
 		SharedBytes: SharedBytes,
+		Overlap:     true,
 	}
 	loaded, err := bundle.Load(dev)
 	if err != nil {

@@ -1,0 +1,119 @@
+package kernels
+
+import (
+	"math/bits"
+
+	"github.com/gocute/gocute/atoms"
+	. "github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
+)
+
+// Major says along which mode an operand's elements are adjacent in memory.
+type Major uint8
+
+const (
+	// KMajor operands have the sum's mode adjacent: A row by row, B column by column.
+	KMajor Major = iota
+	// MNMajor operands have M or N adjacent.
+	MNMajor
+)
+
+// vector is how many elements a copy of 16 bytes moves.
+func vector[E elem.Any]() int { return 128 / elem.KindOf[E]().Bits() }
+
+// operand is one factor of a product on its way from global memory through stages of shared memory to fragments.
+type operand[E elem.Any] struct {
+	g2s      TiledCopy[Gmem, Smem, E]
+	s2r      TiledCopy[Smem, Rmem, E]
+	stages   Tensor[Smem, E] // (BLK_MN,BLK_K,PIPE)
+	tGg      Tensor[Gmem, E] // (CPY,CPY_MN,CPY_K,k)
+	tGs      Tensor[Smem, E] // (CPY,CPY_MN,CPY_K,PIPE)
+	tXs      Tensor[Smem, E] // (CPY,MMA_MN,MMA_K,PIPE)
+	tXr      Tensor[Rmem, E] // (CPY,MMA_MN,MMA_K)
+	fragment Tensor[Rmem, E] // (MMA,MMA_MN,MMA_K)
+	dealt    int             // the mode along which the copies of a stage are dealt out to the steps of a tile
+}
+
+// globalOperand declares a factor of extent mn by k, one for each of l products. Its adjacent extent is a multiple of the
+// elements in 16 bytes.
+func globalOperand[E elem.Any](kk *K, name string, mn, k Expr, l *batch, major Major) Tensor[Gmem, E] {
+	kk.Helper()
+	strides := []any{k, 1} // (MN,K)
+	if major == MNMajor {
+		strides = []any{1, mn}
+	}
+	if l == nil {
+		return In[E](kk, name, Shape(mn, k).Strides(strides...))
+	}
+	stride := kk.Dim("stride"+name, Multiple(vector[E]()))
+	return In[E](kk, name, Shape(mn, k, l.count).Strides(append(strides, stride)...)).At(All, All, l.index)
+}
+
+// stageLayout is the layout of one stage, a tile of mn by bk elements: rows or columns of at most 128 bytes whose vectors
+// are swizzled so that neither the copies into it nor the reads of fragments meet in a bank.
+func stageLayout[E elem.Any](mn, bk int, major Major) Layout {
+	vec := vector[E]()
+	log := func(n int) int { return bits.Len(uint(n)) - 1 }
+	if major == KMajor { // ldmatrix reads eight rows of 16 bytes
+		width := min(bk, 8*vec)
+		return Swizzle(log(width/vec), log(vec), 3, Shape(8, width).Strides(width, 1))
+	}
+	width := min(mn, 8*vec)
+	switch elem.KindOf[E]().Bits() {
+	case 16: // so it does here, transposed
+		return Swizzle(log(width/vec), log(vec), 3, Shape(width, 8).Strides(1, width))
+	case 32: // lanes read words at 8 places of mn in 4 rows of k
+		return Swizzle(2, 3, log(width)-3, Shape(width, 8).Strides(1, width))
+	}
+	// Lanes read bytes at 8 places of mn in rows 4q of k.
+	return Swizzle(min(2, log(width)-4), 4, log(width)-2, Shape(width, 16).Strides(1, width))
+}
+
+// toFragments is the instruction that reads fragments of an operand from shared memory.
+func toFragments[E elem.Any](major Major) atoms.CopyAtom[Smem, Rmem] {
+	switch {
+	case major == KMajor:
+		return atoms.SM75_U32x4_LDSM_N
+	case elem.KindOf[E]().Bits() == 16:
+		return atoms.SM75_U16x8_LDSM_T
+	}
+	return atoms.UniversalCopy[Smem, Rmem](elem.KindOf[E]().Bits())
+}
+
+// newOperand sets an operand's way up: g is its tile by tile view in global memory (BLK_MN,BLK_K,k).
+func newOperand[E elem.Any](k *K, name string, g Tensor[Gmem, E], stages, threads int, major Major, s2r TiledCopy[Smem, Rmem, E],
+	fragment func(Tensor[Smem, E]) Tensor[Rmem, E]) operand[E] {
+	k.Helper()
+	mn, bk, vec := g.Extent(0), g.Extent(1), vector[E]()
+	o := operand[E]{s2r: s2r, dealt: 1}
+	vecs := min(bk/vec, 8) // in a row of shared memory
+	thr, val := Shape(threads/vecs, vecs).Strides(vecs, 1), Shape(1, vec)
+	if major == MNMajor {
+		vecs, o.dealt = min(mn/vec, threads), 2
+		thr, val = Shape(vecs, threads/vecs), Shape(vec, 1)
+	}
+	o.g2s = NewTiledCopyD[E](atoms.SM80_CP_ASYNC_CACHEGLOBAL_U128, thr, val)
+	o.stages = Shared[E](k, "s"+name, TileToShape(stageLayout[E](mn, bk, major), mn, bk, stages)) // (BLK_MN,BLK_K,PIPE)
+	load := o.g2s.Slice(k.Thread)
+	o.tGg, o.tGs = load.PartitionS(g), load.PartitionD(o.stages) // (CPY,CPY_MN,CPY_K,k) (CPY,CPY_MN,CPY_K,PIPE)
+	o.fragment = fragment(o.stages.At(All, All, 0))              // (MMA,MMA_MN,MMA_K)
+	read := s2r.Slice(k.Thread)
+	o.tXs, o.tXr = read.PartitionS(o.stages), read.RetileD(o.fragment) // (CPY,MMA_MN,MMA_K,PIPE) (CPY,MMA_MN,MMA_K)
+	return o
+}
+
+// fetch starts the part-th of parts of a tile's copies into a stage.
+func (o operand[E]) fetch(tile, stage any, part, parts int) {
+	src, dst := o.tGg.At(All, All, All, tile), o.tGs.At(All, All, All, stage) // (CPY,CPY_MN,CPY_K) (CPY,CPY_MN,CPY_K)
+	n := src.Extent(o.dealt)
+	for i := n * part / parts; i < n*(part+1)/parts; i++ {
+		at := []any{All, All, All}
+		at[o.dealt] = i
+		Copy(o.g2s, src.At(at...), dst.At(at...))
+	}
+}
+
+// read takes the fragments of one step of a tile from a stage.
+func (o operand[E]) read(stage any, step int) {
+	Copy(o.s2r, o.tXs.At(All, All, step, stage), o.tXr.At(All, All, step))
+}

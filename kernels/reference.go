@@ -1,0 +1,32 @@
+package kernels
+
+import (
+	. "github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
+)
+
+// expectGEMM states C = f(alpha*A*B + beta*C), of which C is not read where beta is 0.
+func expectGEMM[Acc, O, Q elem.Any](C Tensor[Gmem, O], rows, cols string, g GEMMConfig, in *EpilogueInputs[Q, O]) {
+	Expect(C, tolerance[O, Acc](), func(r *Ref) func(at []int64) float64 {
+		a, b, c := r.Tensor(rows), r.Tensor(cols), r.Tensor("C")
+		depth, alpha, beta := r.Dims["K"], r.Scalars["alpha"], r.Scalars["beta"]
+		return func(at []int64) float64 {
+			sum, l := 0.0, at[2:]
+			for k := range depth {
+				sum += a.At(append([]int64{at[0], k}, l...)...) * b.At(append([]int64{at[1], k}, l...)...)
+			}
+			sum *= alpha
+			if beta != 0 {
+				sum += beta * c.At(at...)
+			}
+			if in.ref == nil {
+				return sum
+			}
+			var given []float64
+			for _, x := range in.inputs {
+				given = append(given, r.Tensor(x.name).At(at[:2]...))
+			}
+			return in.ref(sum, given)
+		}
+	})
+}
