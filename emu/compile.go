@@ -142,6 +142,8 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.arrive(s)
 	case cir.GridWait, cir.GridTrigger: // there is no other grid
 		return nil
+	case cir.ReadClock:
+		return c.readClock(s)
 	}
 	c.fail("unknown statement %T", s)
 	return nil

@@ -24,6 +24,8 @@
 // tolerance. An f64 MMA is a chain of fused multiply-adds in order of k. Integer MMA wraps at 32 bits, or saturates
 // with .satfinite. Complex products are chains of the real ones.
 //
+// There is no time: of the clocks that a kernel reads, each warp gets 1, 2, 3, … in each block.
+//
 // Atomic additions round as others do; in global memory those of f32 take and give zero for subnormal numbers.
 //
 // # Order

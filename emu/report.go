@@ -129,12 +129,13 @@ const (
 	kVote
 	kAtomicGlobal
 	kAtomicShared
+	kClock
 	numKinds
 )
 
 var kindNames = [numKinds]string{"load.global", "load.shared", "store.global", "store.shared", "cp.async",
 	"ldmatrix", "mma", "cp.async.commit", "cp.async.wait", "barrier",
-	"mbarrier.arrive", "mbarrier.wait", "warp.sync", "shuffle", "vote", "atomic.global", "atomic.shared"}
+	"mbarrier.arrive", "mbarrier.wait", "warp.sync", "shuffle", "vote", "atomic.global", "atomic.shared", "clock"}
 
 // tally is what the blocks of one worker have counted.
 type tally struct {

@@ -21,6 +21,8 @@ type warp struct {
 	clock clock
 	lied  bool // an integer has left the bounds that its symbol promises
 
+	readings uint64 // of clocks, in this block
+
 	u      []int64     // integers that all lanes share
 	l      [][32]int64 // integers of each lane
 	t      [][32]int64 // temporaries
@@ -66,7 +68,7 @@ func newWarp(b *block, id int) *warp {
 func (w *warp) reset() {
 	w.mask = w.full
 	w.u[uBlockX], w.u[uBlockY], w.u[uBlockZ] = w.b.xyz[0], w.b.xyz[1], w.b.xyz[2]
-	w.lied = false
+	w.lied, w.readings = false, 0
 	clear(w.clock.seen)
 	clear(w.inited)
 }

@@ -69,3 +69,14 @@ var _ = misuse("grids", func(k *K) {
 	Copy(NewTiledCopy[elem.F32](atoms.UniversalCopy[Gmem, Rmem](32), Shape(32), Shape(1)), In[elem.F32](k, "B", Shape(32)).Tile(Tile(1), k.Thread), a)
 	k.GridDependencySynchronize() // ERROR "GridDependencySynchronize: expects to come before everything that may touch memory, but misuse_warp_test.go:"
 })
+
+var _ = misuse("clocks", func(k *K) {
+	out := Out[elem.U64](k, "O", Shape(4))
+	k.Threads(32)
+	var other *K
+	Define("other", func(o *K) { other = o; In[elem.F32](o, "A", Shape(32)); o.Threads(32) })
+	Map(Clock64(k), out, func(v Val[elem.U64]) Val[elem.U64] { return v })                          // ERROR "Map: mode 0 expects one extent"
+	Map(GlobalTimer(other), out.Tile(Tile(1), 0), func(v Val[elem.U64]) Val[elem.U64] { return v }) // ERROR "Map: expects tensors of one kernel, but got one of kernel other"
+	ShuffleXor(Clock64(k), FragmentLike(out), 1)                                                    // ERROR "ShuffleXor: mode 0 expects one extent"
+	Map(Clock64(nil), out.Tile(Tile(1), 0), func(v Val[elem.U64]) Val[elem.U64] { return v })       // ERROR "Clock64: expects a kernel, but got one that was never set"
+})

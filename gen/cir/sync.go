@@ -154,6 +154,8 @@ func (v *verifier) synced(s Stmt) error {
 		return first(v.refs(s.Dst), v.cond(s.Cond))
 	case Atomic:
 		return v.atomic(s)
+	case ReadClock:
+		return first(CheckReadClock(s), v.refs(s.Dst))
 	}
 	return nil
 }

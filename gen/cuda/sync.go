@@ -19,6 +19,9 @@ var atomicFunctions = map[cir.AtomicOp]string{cir.AtomicAdd: "atomicAdd", cir.At
 var shuffleFunctions = map[cir.ShuffleMode]string{cir.ShuffleIdx: "__shfl_sync", cir.ShuffleUp: "__shfl_up_sync",
 	cir.ShuffleDown: "__shfl_down_sync", cir.ShuffleXor: "__shfl_xor_sync"}
 
+// clockRegisters are PTX's names of the counters.
+var clockRegisters = map[cir.Clock]string{cir.CycleClock: "clock64", cir.TimerClock: "globaltimer"}
+
 // synced prints a statement in which several threads take part and reports whether it is one.
 func (p *printer) synced(s cir.Stmt) bool {
 	switch s := s.(type) {
@@ -36,6 +39,8 @@ func (p *printer) synced(s cir.Stmt) bool {
 		p.setElem(s.Dst, text{s: fmt.Sprintf(voteForms[s.Op], s.Mask, cond), prec: precCompare})
 	case cir.Atomic:
 		p.atomic(s)
+	case cir.ReadClock:
+		p.readClock(s)
 	default:
 		return false
 	}
@@ -82,4 +87,13 @@ func (p *printer) atomic(s cir.Atomic) {
 	p.setElem(*s.Old, change)
 	p.indent--
 	p.line("}")
+}
+
+// readClock names memory, so that nvcc moves no access past the reading.
+func (p *printer) readClock(s cir.ReadClock) {
+	if err := cir.CheckReadClock(s); err != nil {
+		p.fail("%w", err)
+		return
+	}
+	p.line(`asm volatile("mov.u64 %%0, %%%%%s;" : "=l"(%s) :: "memory");`, clockRegisters[s.Clock], p.getElem(s.Dst).s)
 }

@@ -51,7 +51,12 @@ func together() *cir.Kernel {
 		add(cir.Vote{Op: op, Mask: cir.AllLanes >> 8, Cond: cir.Cmp{Op: cir.LT, X: thread(64), Y: sym.Int(int(op) + 3)}, Dst: ref(u, c(0), 1)},
 			cir.Atomic{Op: cir.AtomicMax, Dst: cir.Addr{Mem: k.Shared[0], Index: c(int(op))}, Src: elemOf(u, c(0))})
 	}
-	add(cir.SyncWarp{}, cir.NamedBarrier{ID: 3, Threads: 64})
+	now := &cir.Reg{Name: "now", Elem: elem.KU64, Count: 2}
+	times := pointer("times", elem.KU64, true)
+	k.Params = append(k.Params, times)
+	add(cir.DeclReg{Reg: now}, cir.ReadClock{Clock: cir.CycleClock, Dst: ref(now, c(0), 1)}, cir.SyncWarp{},
+		cir.NamedBarrier{ID: 3, Threads: 64}, cir.ReadClock{Clock: cir.TimerClock, Dst: ref(now, c(1), 1)},
+		cir.Store{Dst: cir.Addr{Mem: times.Mem, Index: cs(thread(64), 2)}, Src: ref(now, c(0), 2)})
 	return k
 }
 
@@ -63,7 +68,7 @@ func TestTogether(t *testing.T) {
 	require.NoError(t, err)
 	golden(t, "together.cu", code)
 	instrs := compile(t, "together", code, "")
-	for prefix, n := range map[string]int{"bar.sync": 1, "bar.warp.sync": 1, "vote.sync": 3, "atom.shared.max.u32": 3} {
+	for prefix, n := range map[string]int{"bar.sync": 1, "bar.warp.sync": 1, "vote.sync": 3, "atom.shared.max.u32": 3, "mov.u64": 2} {
 		require.Equal(t, n, count(instrs, prefix), prefix)
 	}
 	for _, prefix := range []string{"shfl.sync.idx", "shfl.sync.up", "shfl.sync.down", "shfl.sync.bfly"} {
@@ -78,15 +83,17 @@ func TestTogetherRefused(t *testing.T) {
 	m := shared("sF", elem.KF32, 8, 0)
 	one := ref(r, c(0), 1)
 	for want, s := range map[string]cir.Stmt{
-		"a shuffle of some lanes":                     cir.Shuffle{Dst: one, Src: one},
-		"a shuffle moves single elements":             cir.Shuffle{Mask: 1, Dst: ref(b, c(0), 1), Src: ref(b, c(1), 1)},
-		"a vote of some lanes sets one u32":           cir.Vote{Mask: 1, Dst: one},
-		"the number of a barrier from 1 to 15":        cir.NamedBarrier{ID: 16, Threads: 32},
-		"a multiple of 32 threads, but got 40":        cir.NamedBarrier{ID: 1, Threads: 40},
-		"no more than the block's 64 threads":         cir.NamedBarrier{ID: 1, Threads: 96},
-		"there is no atomic min of f32":               cir.Atomic{Op: cir.AtomicMin, Dst: cir.Addr{Mem: m}, Src: elemOf(r, c(0))},
-		"an atomic cas lacks an operand":              cir.Atomic{Op: cir.AtomicCAS, Dst: cir.Addr{Mem: m}, Src: elemOf(r, c(0))},
-		"an atomic add on f32 takes operands of that": cir.Atomic{Dst: cir.Addr{Mem: m}, Src: elemOf(b, c(0))},
+		"a shuffle of some lanes":                      cir.Shuffle{Dst: one, Src: one},
+		"a shuffle moves single elements":              cir.Shuffle{Mask: 1, Dst: ref(b, c(0), 1), Src: ref(b, c(1), 1)},
+		"a vote of some lanes sets one u32":            cir.Vote{Mask: 1, Dst: one},
+		"the number of a barrier from 1 to 15":         cir.NamedBarrier{ID: 16, Threads: 32},
+		"a multiple of 32 threads, but got 40":         cir.NamedBarrier{ID: 1, Threads: 40},
+		"no more than the block's 64 threads":          cir.NamedBarrier{ID: 1, Threads: 96},
+		"there is no atomic min of f32":                cir.Atomic{Op: cir.AtomicMin, Dst: cir.Addr{Mem: m}, Src: elemOf(r, c(0))},
+		"an atomic cas lacks an operand":               cir.Atomic{Op: cir.AtomicCAS, Dst: cir.Addr{Mem: m}, Src: elemOf(r, c(0))},
+		"a clock is read into one u64, but got 1 of f": cir.ReadClock{Dst: one},
+		"there is no clock 2":                          cir.ReadClock{Clock: 2, Dst: one},
+		"an atomic add on f32 takes operands of that":  cir.Atomic{Dst: cir.Addr{Mem: m}, Src: elemOf(b, c(0))},
 	} {
 		k := &cir.Kernel{Name: "k", Threads: 64, Shared: []*cir.Mem{m}, SmemBytes: 128,
 			Body: []cir.Stmt{cir.DeclReg{Reg: r}, cir.DeclReg{Reg: b}, s}}

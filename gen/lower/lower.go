@@ -155,6 +155,8 @@ func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 		return s.atomic(op)
 	case ir.ArriveOp:
 		return s.arrive(op)
+	case ir.ClockOp:
+		return s.readClock(op)
 	}
 	return nil, fmt.Errorf("no lowering for %T", op)
 }

@@ -74,3 +74,11 @@ func (s *state) arrive(op ir.ArriveOp) ([]cir.Stmt, error) {
 	s.used[op.Sym.Name] = true
 	return []cir.Stmt{cir.Arrive{Pos: op.Pos, Sym: op.Sym, Counter: counter, Word: word, Count: op.Count}}, err
 }
+
+// readClock lowers to one reading for each element.
+func (s *state) readClock(op ir.ClockOp) ([]cir.Stmt, error) {
+	return s.nest(op.Pos, extents(op.Dst, 1), func(x []sym.Expr) ([]cir.Stmt, error) {
+		dst, err := s.reg(op.Dst, x, 1)
+		return []cir.Stmt{cir.ReadClock{Pos: op.Pos, Clock: op.Clock, Dst: dst}}, err
+	})
+}

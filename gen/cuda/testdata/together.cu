@@ -106,7 +106,8 @@ together(
     int32_t* s32,
     uint32_t* u32,
     int64_t* s64,
-    uint64_t* u64) {
+    uint64_t* u64,
+    uint64_t* times) {
   const int tid = (int)threadIdx.x;
   extern __shared__ __align__(1024) unsigned char smem[];
   uint32_t* const sC = reinterpret_cast<uint32_t*>(smem);
@@ -275,6 +276,12 @@ together(
   atomicMax(&sC[1], votes[0]);
   votes[0] = __ballot_sync(0x00ffffffu, tid < 5);
   atomicMax(&sC[2], votes[0]);
+
+  uint64_t now[2];
+
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(now[0]) :: "memory");
   __syncwarp();
   asm volatile("bar.sync 3, 64;" ::: "memory");
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now[1]) :: "memory");
+  store_b128(now, times + 2*tid);
 }
