@@ -41,8 +41,9 @@ func (e *Error) Error() string {
 }
 
 type library struct {
-	path                               string
-	create, destroy, setStream, gemmEx uintptr
+	path                       string
+	create, destroy, setStream uintptr
+	gemmEx, gemmBatched        uintptr
 }
 
 func (l *library) symbols() []dl.Sym {
@@ -51,6 +52,7 @@ func (l *library) symbols() []dl.Sym {
 		{Name: "cublasDestroy_v2", Addr: &l.destroy},
 		{Name: "cublasSetStream_v2", Addr: &l.setStream},
 		{Name: "cublasGemmEx", Addr: &l.gemmEx},
+		{Name: "cublasGemmStridedBatchedEx", Addr: &l.gemmBatched},
 	}
 }
 
@@ -158,12 +160,8 @@ func (h *Handle) SetStream(s *cuda.Stream) error {
 // Numbers of cuBLAS' enumerations.
 const (
 	opN, opT    = 0, 1
-	compute32F  = 68
 	gemmDefault = 1<<32 - 1 // CUBLAS_GEMM_DEFAULT is -1
 )
-
-// dataTypes are the cudaDataType_t of the kinds that Gemm takes.
-var dataTypes = map[elem.Kind]uintptr{elem.KF32: 0, elem.KF16: 2, elem.KBF16: 14}
 
 // In and Out are the element types of a product's operands and of its result.
 type (
@@ -176,7 +174,8 @@ type (
 )
 
 // Gemm computes C = alpha*A*Bᵀ + beta*C in f32 arithmetic and does not wait: A is (M,K), B is (N,K), both
-// K-major without gaps, and C is (M,N) row by row. cuBLAS takes results of f32, or of the operands' type.
+// K-major without gaps, and C is (M,N) row by row. cuBLAS takes results of f32, or of the operands' type. Multiply has
+// other layouts and types.
 func Gemm[I In, O Out](h *Handle, m, n, k int, alpha float32, a, b *cuda.Buffer[I], beta float32, c *cuda.Buffer[O]) error {
 	for _, row := range []struct {
 		name      string
@@ -186,28 +185,7 @@ func Gemm[I In, O Out](h *Handle, m, n, k int, alpha float32, a, b *cuda.Buffer[
 			return fmt.Errorf("cublas: Gemm of M=%d N=%d K=%d: expected %s of %d elements, but got %d", m, n, k, row.name, row.want, row.got)
 		}
 	}
-	in, out := dataTypes[elem.KindOf[I]()], dataTypes[elem.KindOf[O]()]
-	return h.gemm(product{m, n, k, alpha, beta, uintptr(a.Ptr()), uintptr(b.Ptr()), uintptr(c.Ptr()), in, out})
-}
-
-type product struct {
-	m, n, k     int
-	alpha, beta float32
-	a, b, c     uintptr
-	in, out     uintptr
-}
-
-// gemm asks for Cᵀ = B*Aᵀ: cuBLAS counts columns first, so it sees each of the three matrices transposed.
-func (h *Handle) gemm(p product) error {
-	if h.h == 0 {
-		return fmt.Errorf("cublas: Gemm: %w", cuda.ErrClosed)
-	}
-	m, n, k := uintptr(p.m), uintptr(p.n), uintptr(p.k)
-	err := h.call("cublasGemmEx", h.lib.gemmEx, h.h, opT, opN, n, m, k,
-		uintptr(unsafe.Pointer(&p.alpha)), p.b, p.in, k, p.a, p.in, k,
-		uintptr(unsafe.Pointer(&p.beta)), p.c, p.out, n, compute32F, gemmDefault)
-	if e, ok := err.(*Error); ok {
-		e.Op += fmt.Sprintf(" of M=%d N=%d K=%d", p.m, p.n, p.k)
-	}
-	return err
+	in, out := elem.KindOf[I](), elem.KindOf[O]()
+	return h.Multiply(Product{M: m, N: n, K: k, Alpha: float64(alpha), Beta: float64(beta),
+		A: Matrix{Kind: in, Ptr: a.Ptr()}, B: Matrix{Kind: in, Ptr: b.Ptr()}, C: Matrix{Kind: out, Ptr: c.Ptr()}})
 }
