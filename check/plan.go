@@ -114,7 +114,7 @@ func (p *plan) value(s *sym.Symbol) (int64, bool) {
 // conditions checks what the kernel requires of the dims together, and the grid, with the launcher's texts.
 func (p *plan) conditions() error {
 	for _, r := range p.c.Requires {
-		ok, err := holds(r.Cond, p.value)
+		ok, err := cir.Holds(r.Cond, p.value)
 		if err != nil {
 			return fmt.Errorf("%s: %s: %w", p.c.Name, r.Message, err)
 		}
@@ -196,46 +196,6 @@ func (p *plan) layouts() error {
 		p.tensors = append(p.tensors, t)
 	}
 	return nil
-}
-
-// holds decides a condition on dims.
-func holds(c cir.Cond, value func(*sym.Symbol) (int64, bool)) (bool, error) {
-	switch c := c.(type) {
-	case nil:
-		return true, nil
-	case cir.Cmp:
-		x, err := c.X.Eval(value)
-		if err != nil {
-			return false, err
-		}
-		y, err := c.Y.Eval(value)
-		return compareOps[c.Op](x, y), err
-	case cir.And:
-		for _, x := range c {
-			if ok, err := holds(x, value); !ok || err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	case cir.Or:
-		for _, x := range c {
-			if ok, err := holds(x, value); ok || err != nil {
-				return ok, err
-			}
-		}
-		return false, nil
-	case cir.Not:
-		ok, err := holds(c.X, value)
-		return !ok, err
-	}
-	return false, fmt.Errorf("internal error: unknown condition %T", c)
-}
-
-var compareOps = [...]func(x, y int64) bool{
-	cir.LT: func(x, y int64) bool { return x < y },
-	cir.LE: func(x, y int64) bool { return x <= y },
-	cir.EQ: func(x, y int64) bool { return x == y },
-	cir.NE: func(x, y int64) bool { return x != y },
 }
 
 // mentions reports whether a condition depends on a dim.

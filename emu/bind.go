@@ -149,7 +149,7 @@ func (b *binding) pointer(p *cir.Param, arg Arg) error {
 
 func (b *binding) requires() error {
 	for _, r := range b.kernel.Requires {
-		ok, err := holds(r.Cond, b.value)
+		ok, err := cir.Holds(r.Cond, b.value)
 		if err != nil {
 			return b.bad("requires", "%s: %v", r.Message, err)
 		}
@@ -181,39 +181,7 @@ func (b *binding) launch() error {
 	return nil
 }
 
-// holds decides a condition on dims.
-func holds(c cir.Cond, value func(*sym.Symbol) (int64, bool)) (bool, error) {
-	switch c := c.(type) {
-	case nil:
-		return true, nil
-	case cir.Cmp:
-		x, err := c.X.Eval(value)
-		if err != nil {
-			return false, err
-		}
-		y, err := c.Y.Eval(value)
-		return compare[c.Op](x, y), err
-	case cir.And:
-		for _, x := range c {
-			if ok, err := holds(x, value); !ok || err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	case cir.Or:
-		for _, x := range c {
-			if ok, err := holds(x, value); ok || err != nil {
-				return ok, err
-			}
-		}
-		return false, nil
-	case cir.Not:
-		ok, err := holds(c.X, value)
-		return !ok, err
-	}
-	return false, fmt.Errorf("unknown condition %T", c)
-}
-
+// compare decides comparisons, by operator.
 var compare = [...]func(x, y int64) bool{
 	cir.LT: func(x, y int64) bool { return x < y },
 	cir.LE: func(x, y int64) bool { return x <= y },
