@@ -1,0 +1,162 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/cuda"
+	"github.com/gocute/gocute/cuda/launch"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+	gencuda "github.com/gocute/gocute/gen/cuda"
+)
+
+// Program is a kernel that this machine's nvcc compiled for a device.
+type Program struct {
+	IR *cir.Kernel
+	fn *cuda.Function
+}
+
+// Compile compiles kernels for a device, several at a time, and loads them.
+func Compile(ctx context.Context, dev *cuda.Device, kernels ...*cir.Kernel) ([]*Program, error) {
+	tools, err := build.Find(ctx, build.Options{NoInstall: true})
+	if err != nil {
+		return nil, err
+	}
+	cubins, errs := make([][]byte, len(kernels)), make([]error, len(kernels))
+	slots := make(chan bool, max(1, runtime.NumCPU()/2))
+	var wait sync.WaitGroup
+	for i, k := range kernels {
+		wait.Go(func() {
+			slots <- true
+			defer func() { <-slots }()
+			cubins[i], errs[i] = cubin(ctx, tools, k, dev.Info().Arch())
+		})
+	}
+	wait.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	out := make([]*Program, len(kernels))
+	for i, k := range kernels {
+		mod, err := dev.LoadData(cubins[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Name, err)
+		}
+		fn, err := mod.Function(k.Name)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = &Program{IR: k, fn: fn}
+	}
+	return out, nil
+}
+
+func cubin(ctx context.Context, tools *build.Toolchain, k *cir.Kernel, arch string) ([]byte, error) {
+	code, err := gencuda.Print(k, gencuda.Options{})
+	if err != nil {
+		return nil, err
+	}
+	res, err := tools.Compile(ctx, build.Source{Name: k.Name, Code: code, Archs: []string{arch}, PTXArchs: []string{}})
+	if err != nil {
+		return nil, err
+	}
+	bin, ok := res.Binary(arch)
+	if !ok {
+		return nil, fmt.Errorf("%s: no binary for %s", k.Name, arch)
+	}
+	return bin.Cubin, nil
+}
+
+// Close unloads the program.
+func (p *Program) Close() error { return p.fn.Module().Unload() }
+
+// Arguments are those of a launch, by the names of the kernel's parameters.
+type Arguments struct {
+	Dims    map[string]int
+	Scalars map[string]float64
+	Tensors map[string]cuda.DevicePtr
+}
+
+func (a Arguments) value(s *sym.Symbol) (int64, bool) {
+	v, ok := a.Dims[s.Name]
+	return int64(v), ok
+}
+
+// Grid checks arguments as the kernel's launcher would and returns the blocks of a launch.
+func Grid(k *cir.Kernel, a Arguments) (launch.Grid, error) {
+	var none launch.Grid
+	for _, p := range k.Params {
+		ok := true
+		switch p.Class {
+		case cir.Dim:
+			var v int
+			if v, ok = a.Dims[p.Name]; ok {
+				if err := launch.CheckDim(k.Name, p.Name, int64(v), p.Sym.Lo, p.Sym.Hi, max(p.Sym.Multiple, 1)); err != nil {
+					return none, err
+				}
+			}
+		case cir.Scalar:
+			_, ok = a.Scalars[p.Name]
+		case cir.Pointer:
+			_, ok = a.Tensors[p.Name]
+		}
+		if !ok {
+			return none, fmt.Errorf("%s: expected an argument %s, but got %v", k.Name, p.Name,
+				slices.Concat(slices.Sorted(maps.Keys(a.Dims)), slices.Sorted(maps.Keys(a.Scalars)), slices.Sorted(maps.Keys(a.Tensors))))
+		}
+	}
+	for _, r := range k.Requires {
+		if ok, err := cir.Holds(r.Cond, a.value); err != nil || !ok {
+			return none, errors.Join(fmt.Errorf("%s: %s", k.Name, r.Message), err)
+		}
+	}
+	var xyz [3]int64
+	for i, e := range k.Grid {
+		if e.Is(0) { // an extent that nobody set
+			e = sym.Int(1)
+		}
+		var err error
+		if xyz[i], err = e.Eval(a.value); err != nil {
+			return none, fmt.Errorf("%s: grid: %w", k.Name, err)
+		}
+	}
+	return launch.NewGrid(k.Name, xyz[0], xyz[1], xyz[2])
+}
+
+// Bind makes a launch on the default stream of the arguments, which can be done again and again.
+func (p *Program) Bind(a Arguments) (func() error, error) {
+	grid, err := Grid(p.IR, a)
+	if err != nil {
+		return nil, err
+	}
+	args := cuda.NewArgs()
+	for _, q := range p.IR.Params {
+		switch q.Class {
+		case cir.Pointer:
+			args.Ptr(a.Tensors[q.Name])
+		case cir.Dim:
+			args.I32(int32(a.Dims[q.Name]))
+		case cir.Scalar:
+			if bits := elem.Encode(q.Elem, a.Scalars[q.Name]); q.Elem.Bits() == 64 {
+				args.U64(bits)
+			} else if q.Elem.Bits() == 32 {
+				args.U32(uint32(bits))
+			} else {
+				args.U16(uint16(bits))
+			}
+		}
+	}
+	cfg := cuda.LaunchConfig{Grid: cuda.Dim3(grid), Block: cuda.D1(p.IR.Threads), Shared: p.IR.SmemBytes}
+	if grid.Empty() {
+		return func() error { return nil }, nil
+	}
+	return func() error { return p.fn.Launch(cfg, args) }, nil
+}
