@@ -1,4 +1,9 @@
-// Command bench times the library's GEMM beside cuBLAS on the GPU of this machine, interleaved in one run.
+// Command bench times the library's GEMMs beside cuBLAS on the GPU of this machine, interleaved in one run, and draws
+// what it and compare.py, which times torch and Triton, have measured:
+//
+//	bench [-sizes 1024,16x4096x4096] [-types f16-f32] [-csv FILE]
+//	bench -plot a.csv,b.csv [-types f16-f32] [-data random] -o FILE.svg
+//	bench -once gemm_f16 [-sizes 4096]   launches it once on zeros, for a profiler
 package main
 
 import (
@@ -8,182 +13,216 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gocute/gocute/cuda"
-	"github.com/gocute/gocute/cuda/cublas"
 	"github.com/gocute/gocute/elem"
-	"github.com/gocute/gocute/out/gemm_f16"
-	"github.com/gocute/gocute/out/gemm_f16_f16"
+	"github.com/gocute/gocute/gen"
 	"github.com/gocute/gocute/tests/device"
 )
 
+// defaultSizes are cubes, one that no tile divides, and products with few rows.
+const defaultSizes = "1024,2048,4096,8192,1000,16x4096x4096,64x11008x4096,256x4096x11008"
+
+type options struct {
+	sizes, types, data string
+	rounds             int
+	csv, plot, out     string
+	once               string
+}
+
 func main() {
-	sizes := flag.String("sizes", "1024,2048,4096,8192", "cubes to time")
-	rounds := flag.Int("rounds", 15, "timed batches of launches of each candidate and size")
+	var o options
+	flag.StringVar(&o.sizes, "sizes", defaultSizes, "products to time, MxNxK, or one number for a cube")
+	flag.StringVar(&o.types, "types", "", "products such as f16-f32, by the types of the operands and of the result; all by default")
+	flag.StringVar(&o.data, "data", zeros+","+random, "contents of the matrices")
+	flag.IntVar(&o.rounds, "rounds", 21, "timed batches of launches of each candidate and size")
+	flag.StringVar(&o.csv, "csv", "", "write the results to this file, too")
+	flag.StringVar(&o.plot, "plot", "", "draw the results of these files, separated by commas, and measure nothing")
+	flag.StringVar(&o.out, "o", "bench.svg", "the picture to write")
+	flag.StringVar(&o.once, "once", "", "launch this kernel once, at the first size, and do nothing else")
 	flag.Parse()
-	if err := run(*sizes, *rounds); err != nil {
+	if err := run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// candidate is one implementation of C = A*B on given buffers.
-type candidate struct {
-	name   string
-	launch func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error
+func run(o options) error {
+	if o.plot != "" {
+		rows, err := readFiles(o.plot)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(o.out, chart(o.wanted(rows)), 0o666)
+	}
+	sizes, err := parseSizes(o.sizes)
+	if err != nil {
+		return err
+	}
+	for data := range strings.SplitSeq(o.data, ",") {
+		if data != zeros && data != random {
+			return fmt.Errorf("expected data of %s or %s, but got %q", zeros, random, data)
+		}
+	}
+	list, err := products(o.types)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	b, err := open(ctx, o.rounds)
+	if err != nil {
+		return err
+	}
+	defer b.dev.Close()
+	all, err := candidates(ctx, b.dev, list)
+	if err != nil {
+		return err
+	}
+	if o.once != "" {
+		return b.launchOnce(all, prefix+o.once, sizes[0])
+	}
+	rows, wrong := b.all(all, list, sizes, strings.Split(o.data, ","))
+	if o.csv != "" {
+		f, err := os.Create(o.csv)
+		if err != nil {
+			return err
+		}
+		wrong = errors.Join(wrong, writeRows(f, rows), f.Close())
+	}
+	return wrong
 }
 
-func run(sizes string, rounds int) error {
+// wanted are the rows of the types and the data asked for.
+func (o *options) wanted(rows []row) []row {
+	has := func(list, x string) bool { return list == "" || slices.Contains(strings.Split(list, ","), x) }
+	return slices.DeleteFunc(rows, func(r row) bool {
+		return !has(o.data, r.data) || !has(o.types, r.types) && !has(o.types, r.types+" "+r.layout)
+	})
+}
+
+// open takes the first GPU and what is needed to measure on it.
+func open(ctx context.Context, rounds int) (*bench, error) {
 	dev, err := cuda.Open(0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer dev.Close()
-	ours, err := gemm_f16.Load(dev)
-	if err != nil {
-		return err
+	b := &bench{dev: dev, rounds: rounds}
+	if b.ref, err = device.NewReference(ctx, dev); err != nil {
+		return nil, err
 	}
-	large, err := gemm_f16_f16.Load(dev)
-	if err != nil {
-		return err
-	}
-	list := []candidate{{"f16 to f16", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
-		half := cuda.View[elem.F16](dev, c.Ptr(), n*n)
-		return large.Launch(nil, &gemm_f16_f16.Args{M: n, N: n, K: n, A: a, B: b, C: half, Alpha: 1})
-	}}, {"f16 to f32", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
-		return ours.Launch(nil, &gemm_f16.Args{M: n, N: n, K: n, A: a, B: b, C: c, Alpha: 1})
-	}}}
-	if blas, err := cublas.Create(dev); err != nil {
-		fmt.Fprintln(os.Stderr, "bench: without cuBLAS:", err)
-	} else {
-		list = append(list, candidate{"cuBLAS f32 out", func(n int, a, b *cuda.Buffer[elem.F16], c *cuda.Buffer[elem.F32]) error {
-			return cublas.Gemm(blas, n, n, n, 1, a, b, 0, c)
-		}})
-	}
-	ref, err := device.NewReference(context.Background(), dev)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%s, f16 in, f32 accumulate, medians of %d batches of launches, TFLOP/s\n%-8s %-7s", dev.Info().Name, rounds, "data", "size")
-	for _, c := range list {
-		fmt.Printf(" %15s", c.name)
-	}
-	fmt.Println()
-	for _, data := range []string{"zeros", "random"} {
-		for _, s := range strings.Split(sizes, ",") {
-			n, err := strconv.Atoi(strings.TrimSpace(s))
-			if err != nil {
-				return err
-			}
-			times, err := measure(dev, ref, list, n, rounds, data == "random")
-			if err != nil {
-				return err
-			}
-			fmt.Printf("%-8s %-7d", data, n)
-			for _, t := range times {
-				fmt.Printf(" %15.1f", 2*float64(n)*float64(n)*float64(n)/t.Seconds()/1e12)
-			}
-			fmt.Println()
-		}
-	}
-	return nil
-}
-
-// inputs are buffers in rotation, so that one round's data is not in the cache in the next.
-type inputs struct {
-	a, b []*cuda.Buffer[elem.F16]
-	c    []*cuda.Buffer[elem.F32]
-}
-
-func newInputs(dev *cuda.Device, ref *device.Reference, n int, random bool) (*inputs, error) {
-	const cacheBytes = 256 << 20 // several times the largest L2
-	in := &inputs{}
-	for i := range max(2, min(32, cacheBytes/(4*n*n))) {
-		a, err := cuda.Alloc[elem.F16](dev, n*n)
-		if err != nil {
-			return in, err
-		}
-		in.a = append(in.a, a)
-		b, err := cuda.Alloc[elem.F16](dev, n*n)
-		if err != nil {
-			return in, err
-		}
-		in.b = append(in.b, b)
-		c, err := cuda.Alloc[elem.F32](dev, n*n)
-		if err != nil {
-			return in, err
-		}
-		in.c = append(in.c, c)
-		if random {
-			err = errors.Join(device.FillRandom(ref, a, 2*i), device.FillRandom(ref, b, 2*i+1))
-		} else {
-			err = errors.Join(a.Zero(), b.Zero())
-		}
-		if err != nil {
-			return in, err
-		}
-	}
-	return in, nil
-}
-
-func (in *inputs) free() {
-	for _, b := range slices.Concat(in.a, in.b) {
-		b.Free()
-	}
-	for _, b := range in.c {
-		b.Free()
-	}
-}
-
-// measure returns each candidate's median time of one launch. The candidates take turns.
-func measure(dev *cuda.Device, ref *device.Reference, list []candidate, n, rounds int, random bool) ([]time.Duration, error) {
-	in, err := newInputs(dev, ref, n, random)
-	defer in.free()
+	k, err := gen.Lower(holding())
 	if err != nil {
 		return nil, err
 	}
-	start, err := dev.NewEvent()
+	programs, err := device.Compile(ctx, dev, k)
 	if err != nil {
 		return nil, err
 	}
-	defer start.Close()
-	stop, err := dev.NewEvent()
-	if err != nil {
+	b.hold = programs[0]
+	if b.holdBuffer, err = cuda.Alloc[elem.F32](dev, 32); err != nil {
 		return nil, err
 	}
-	defer stop.Close()
-	batch := int(min(50, max(1, 2e12/(2*float64(n)*float64(n)*float64(n))))) // a few milliseconds
-	times := make([][]time.Duration, len(list))
-	for round := range rounds + 2 { // the first two warm up
-		for i, c := range list {
-			if err := start.Record(nil); err != nil {
-				return nil, err
-			}
-			for r := range batch { // back to back, so that the launch is not part of the time
-				s := (round*len(list) + i + r) % len(in.a)
-				if err := c.launch(n, in.a[s], in.b[s], in.c[s]); err != nil {
-					return nil, fmt.Errorf("%s: %w", c.name, err)
+	if b.start, err = dev.NewEvent(); err != nil {
+		return nil, err
+	}
+	b.stop, err = dev.NewEvent()
+	return b, err
+}
+
+func (b *bench) launchOnce(all []*candidate, name string, s size) error {
+	i := slices.IndexFunc(all, func(c *candidate) bool { return c.name == name })
+	if i < 0 {
+		return fmt.Errorf("there is no candidate %q", name)
+	}
+	sets, err := b.sets(all[i].product, s, zeros, 1)
+	defer free(sets)
+	if err != nil {
+		return err
+	}
+	launch, err := all[i].bind(s, sets[0])
+	if err != nil {
+		return err
+	}
+	return errors.Join(launch(), b.dev.Synchronize())
+}
+
+// all checks and measures every candidate of the products, and prints the results as they come. Those that are wrong, or
+// that cannot run, are left out and make an error.
+func (b *bench) all(all []*candidate, list []product, sizes []size, data []string) (rows []row, wrong error) {
+	for _, p := range list {
+		for _, s := range sizes {
+			var good []*candidate
+			for _, c := range all {
+				if c.product != p {
+					continue
 				}
+				if err := b.right(c, s); err != nil {
+					err = fmt.Errorf("%s, %s, %s: %w", c.name, p, s, err)
+					fmt.Fprintln(os.Stderr, "bench:", err)
+					wrong = errors.Join(wrong, err)
+					continue
+				}
+				good = append(good, c)
 			}
-			if err := errors.Join(stop.Record(nil), stop.Synchronize()); err != nil {
-				return nil, err
-			}
-			d, err := stop.Since(start)
-			if err != nil {
-				return nil, err
-			}
-			if round >= 2 {
-				times[i] = append(times[i], d/time.Duration(batch))
+			for _, d := range data {
+				more, err := b.rows(good, s, d)
+				if err != nil {
+					return rows, errors.Join(wrong, err)
+				}
+				for i := range more {
+					fmt.Println(more[i].line())
+				}
+				rows = append(rows, more...)
 			}
 		}
 	}
-	medians := make([]time.Duration, len(list))
-	for i, t := range times {
-		slices.Sort(t)
-		medians[i] = t[len(t)/2]
+	return rows, wrong
+}
+
+// rows measures candidates of one product. Those with clocks give the others of their kernel theirs.
+func (b *bench) rows(good []*candidate, s size, data string) ([]row, error) {
+	if len(good) == 0 {
+		return nil, nil
 	}
-	return medians, nil
+	times, err := b.measure(good, s, data)
+	if err != nil {
+		return nil, err
+	}
+	ghz := map[string]float64{}
+	medians := map[string]float64{}
+	for i, c := range good {
+		medians[c.name] = quantile(times[i].times, 0.5)
+		if c.clocks != nil {
+			ghz[c.clocks.of] = quantile(times[i].ghz, 0.5)
+			if plain := medians[c.clocks.of]; plain > 0 && medians[c.name] > 1.03*plain { // it comes after the other
+				fmt.Fprintf(os.Stderr, "bench: %s takes %.1f %% longer with clocks\n", c.clocks.of, 100*(medians[c.name]/plain-1))
+			}
+		}
+	}
+	info := b.dev.Info()
+	var out []row
+	for i, c := range good {
+		if c.clocks != nil {
+			continue
+		}
+		r := summary(info.Name, data, c, s, times[i], ghz[c.name])
+		if limit := pipe(info.Arch(), c.product) * float64(info.SMs) * r.ghz / 1e3; limit > 0 {
+			r.share = r.tflops / limit
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// line is a row for people to read.
+func (r *row) line() string {
+	text := fmt.Sprintf("%-7s %-9s %-15s %-24s %9.1f us (%.1f to %.1f) %7.1f TFLOP/s", r.data, r.types, r.size, r.candidate, r.median, r.p10, r.p90, r.tflops)
+	if r.ghz > 0 {
+		text += fmt.Sprintf("  %.3f GHz", r.ghz)
+	}
+	if r.share > 0 {
+		text += fmt.Sprintf("  %.1f %% of the pipe", 100*r.share)
+	}
+	return text
 }
