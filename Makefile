@@ -42,14 +42,14 @@ gpu-bundle:
 	$(GO) test -c $(LDFLAGS) -o bundle/cuda.test ./cuda
 	$(GO) test -c $(LDFLAGS) -o bundle/cublas.test ./cuda/cublas
 	$(GO) test -c $(LDFLAGS) -o bundle/launch.test ./cuda/launch
-	cp tests/device/run.sh out/gemm_f16/gemm_f16.cu bundle/
+	cp tests/device/run.sh tests/device/bench/compare.py out/gemm_f16/gemm_f16.cu bundle/
 	@du -sh bundle
 
 # Holds every kernel's results on this machine's GPU against the emulator's, bit by bit, and prints the table.
 agree:
 	cd tests/device && $(GO) test -count=1 -run '^TestAgreement$$' -v .
 
-# Times the GEMM beside cuBLAS on this machine's GPU.
+# Times the GEMMs beside cuBLAS on this machine's GPU.
 bench:
 	$(GOCUTE) build ./kernels
 	cd tests/device && $(GO) run ./bench

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs every GPU test and benchmark of the bundle in this folder and prints a summary; whole logs go to $OUT (or
-# ./logs). Needs the driver; nvcc for the reference kernels; compute-sanitizer and cuBLAS where they are there.
+# ./logs). Needs the driver; nvcc for the reference kernels; compute-sanitizer, cuBLAS, torch with Triton and ncu where
+# they are there.
 set -u
 cd "$(dirname "$0")"
 logs=${OUT:-logs}
 mkdir -p "$logs"
-rm -f "$logs"/*.log
+rm -f "$logs"/*.log "$logs"/*.csv "$logs"/*.svg
 failed=0
 
 # step NAME LINES COMMAND…: runs the command, shows the last LINES lines of its output. NAME:LOG appends to LOG.log.
@@ -27,7 +28,15 @@ fi
 for t in cuda cublas launch; do step $t:cuda 1 ./$t.test -test.v -test.run GPU; done
 step device 8 ./device.test -test.v -test.skip '^TestAgreement$'
 step agree 12 ./device.test -test.run '^TestAgreement$' # prints its table
-step bench 12 ./bench
+step bench 60 ./bench -csv "$logs/bench.csv"
+results=$logs/bench.csv
+if python3 -c 'import torch, triton' 2>/dev/null; then
+  step compare 60 python3 compare.py --csv "$logs/compare.csv"
+  if [ -f "$logs/compare.csv" ]; then results=$results,$logs/compare.csv; fi
+else
+  echo "skipped compare: torch or Triton is not here"
+fi
+step plot 1 ./bench -plot "$results" -o "$logs/bench.svg"
 
 # How long nvcc takes for the GEMM, alone in an empty folder.
 compile() (
@@ -76,4 +85,27 @@ counters() (
   ./counters -join "${files#,}"
 )
 if command -v ncu >/dev/null; then step counters 14 counters; else echo "skipped counters: ncu is not here"; fi
+
+# The share of the tensor pipe by ncu, over one launch, beside that of the benchmark: by the clock in the kernel.
+tensor() (
+  dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT || exit
+  once=(./bench -once gemm_f16 -sizes 4096)
+  "${once[@]}" || exit # compiles the kernel
+  ncu --query-metrics 2>/dev/null | grep -oE '^sm__(pipe_tensor[a-z0-9_]*_cycles_active|inst_executed_pipe_tensor[a-z0-9_]*) ' >"$dir/known"
+  while read -r metric; do
+    if ! timeout 150 ncu --clock-control none --target-processes application-only --csv --print-units base \
+      --kernel-name gemm_f16 --metrics "$metric.avg.pct_of_peak_sustained_active" "${once[@]}" >"$dir/out" 2>&1 </dev/null; then
+      echo "ncu: $metric: $(grep -h '==ERROR==' "$dir/out" | head -n 2 | tr '\n' ' ')"
+      if grep -qiE 'failed to initialize|LibraryNotLoaded|ERR_NVGPUCTRPERM|not supported on this device' "$dir/out"; then
+        echo "skipped: ncu cannot read this machine's counters"
+        exit 0
+      fi
+      continue
+    fi
+    awk -F'","' '/^"[0-9]+","/ { gsub(/"/, "", $NF); if ($NF + 0 > 0) printf "%-84s %6.2f %%\n", $(NF - 2), $NF }' "$dir/out"
+  done < <(sort -u "$dir/known")
+  awk -F, '$2 == "zeros" && $5 == 4096 && $6 == 4096 && $8 == "gocute gemm_f16" {
+    printf "%-84s %6.2f %% at %s GHz\n", "TFLOP/s over the pipe\047s limit at the clock inside the kernel (bench, zeros)", 100 * $14, $13 }' "$logs/bench.csv"
+)
+if command -v ncu >/dev/null; then step tensor 20 tensor; else echo "skipped tensor: ncu is not here"; fi
 exit $failed
