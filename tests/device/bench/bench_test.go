@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/cuda"
 	"github.com/gocute/gocute/elem"
 )
@@ -97,9 +98,26 @@ func TestSummary(t *testing.T) {
 	require.InDelta(t, 43.2, r.p90, 1e-9)
 	require.InDelta(t, 2*2048.*2048*2048/40e-6/1e12, r.tflops, 1e-6)
 	require.Contains(t, r.line(), "73.8 % of the pipe")
-	require.InDelta(t, 582, pipe("sm_90", product{elem.KF16, elem.KF32, "TN"})*132*1.8/1e3, 0.5)
-	require.Zero(t, pipe("sm_80", product{elem.KF16, elem.KF32, "TN"}))
-	require.Zero(t, pipe("sm_90", product{elem.KS8, elem.KS32, "TN"}))
+}
+
+// TestLimits: the kernels that only multiply do so, as many instructions of 16x8 as their operations are counted by.
+func TestLimits(t *testing.T) {
+	for kind, l := range limits {
+		res, err := check.Run(t.Context(), l.kernel(), check.Args{Dims: map[string]int64{"rounds": 2, "blocks": 1},
+			Tensors: map[string][]float64{"A": small(limitM * l.depth), "B": small(limitN * l.depth)}}, check.Options{On: check.CPU})
+		require.NoError(t, err, kind)
+		require.NoError(t, res.Err(), kind)
+		require.EqualValues(t, 2*limitUnroll*limitM*limitN, 16*8*res.Report.Counts.Instructions["mma"], kind)
+	}
+}
+
+// small are whole numbers, whose products add up exactly.
+func small(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(i*7%5 - 2)
+	}
+	return out
 }
 
 // TestCSV: what is written is read again, to the digits that are kept, from several files.

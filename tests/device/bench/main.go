@@ -82,6 +82,17 @@ func run(o options) error {
 	if o.once != "" {
 		return b.launchOnce(all, prefix+o.once, sizes[0])
 	}
+	for _, p := range list {
+		if _, done := b.limits[p.in]; done {
+			continue
+		}
+		if b.limits[p.in], err = b.operations(ctx, p.in); err != nil {
+			return err
+		}
+		if n := b.limits[p.in]; n > 0 {
+			fmt.Printf("%s: %.0f operations a cycle and multiprocessor from registers alone, %.1f TFLOP/s for each GHz\n", p.in, n, n*float64(b.dev.Info().SMs)/1e3)
+		}
+	}
 	rows, wrong := b.all(all, list, sizes, strings.Split(o.data, ","))
 	if o.csv != "" {
 		f, err := os.Create(o.csv)
@@ -107,7 +118,7 @@ func open(ctx context.Context, rounds int) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{dev: dev, rounds: rounds}
+	b := &bench{dev: dev, rounds: rounds, limits: map[elem.Kind]float64{}}
 	if b.ref, err = device.NewReference(ctx, dev); err != nil {
 		return nil, err
 	}
@@ -207,8 +218,8 @@ func (b *bench) rows(good []*candidate, s size, data string) ([]row, error) {
 			continue
 		}
 		r := summary(info.Name, data, c, s, times[i], ghz[c.name])
-		if limit := pipe(info.Arch(), c.product) * float64(info.SMs) * r.ghz / 1e3; limit > 0 {
-			r.share = r.tflops / limit
+		if most := b.limits[c.in] * float64(info.SMs) * r.ghz / 1e3; most > 0 {
+			r.share = r.tflops / most
 		}
 		out = append(out, r)
 	}

@@ -23,15 +23,6 @@ type row struct {
 
 var head = []string{"device", "data", "type", "layout", "m", "n", "k", "candidate", "median_us", "p10_us", "p90_us", "tflops", "ghz", "pipe_share"}
 
-// pipe is the most that mma.sync reaches from registers alone on one multiprocessor, in operations a cycle, by
-// architecture and type: 323.2 TFLOP/s for each GHz of the 132 of an H200, as measured. The share is known for these.
-func pipe(arch string, p product) float64 {
-	if half := p.types() == "f16-f32" || p.types() == "f16-f16" || p.types() == "bf16-f32" || p.types() == "bf16-bf16"; arch == "sm_90" && half {
-		return 323.2e3 / 132
-	}
-	return 0
-}
-
 // summary makes a row of a candidate's times; share is left to the caller.
 func summary(name, data string, c *candidate, s size, t timing, ghz float64) row {
 	us := func(q float64) float64 { return quantile(t.times, q) / 1e3 }
