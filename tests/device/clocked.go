@@ -40,12 +40,16 @@ func Clocked(k *cir.Kernel) *cir.Kernel {
 	return &out
 }
 
-// GHz is the clock that ran while the blocks of a Clocked kernel did, on the average of their time.
+// GHz is the clock that ran while the blocks of a Clocked kernel did, on the average of their time; 0 where the timer's
+// steps are longer than that.
 func GHz(clocks []elem.U64) float64 {
 	cycles, ns := 0.0, 0.0
 	for i := 0; i+3 < len(clocks); i += 4 {
 		cycles += float64(clocks[i+2] - clocks[i])
 		ns += float64(clocks[i+3] - clocks[i+1])
+	}
+	if ns == 0 {
+		return 0
 	}
 	return cycles / ns
 }

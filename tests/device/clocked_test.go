@@ -49,6 +49,7 @@ func numbers(k elem.Kind, n int) *emu.Buffer {
 
 func TestGHz(t *testing.T) {
 	require.InDelta(t, 1.6, GHz([]elem.U64{100, 1000, 260, 1100, 7, 0, 487, 300}), 1e-12)
+	require.Zero(t, GHz([]elem.U64{100, 1000, 260, 1000}))
 }
 
 // TestGrid: arguments are refused as the launcher refuses them.
