@@ -39,6 +39,21 @@ func TestClocked(t *testing.T) {
 	}
 }
 
+// TestClockedGrid: the blocks of a grid of two directions have places of their own.
+func TestClockedGrid(t *testing.T) {
+	plain, err := gen.Lower(gemmS8())
+	require.NoError(t, err)
+	const m, n, k, blocks = 130, 200, 16, 3 * 4
+	args := emu.Args{"M": emu.Dim(m), "N": emu.Dim(n), "K": emu.Dim(k), "A": emu.NewBuffer(elem.KS8, m*k), "B": emu.NewBuffer(elem.KS8, n*k),
+		"C": emu.NewBuffer(elem.KS32, m*n), "clocks": emu.NewBuffer(elem.KU64, 4*blocks)}
+	rep, err := emu.Run(t.Context(), Clocked(plain), args, emu.Options{})
+	require.NoError(t, err)
+	require.NoError(t, rep.Err())
+	for i, x := range args["clocks"].(*emu.Buffer).Cells {
+		require.EqualValues(t, i%4+1, x)
+	}
+}
+
 func numbers(k elem.Kind, n int) *emu.Buffer {
 	x := make([]float64, n)
 	for i := range x {
