@@ -60,30 +60,110 @@ func tolerance[O, Acc elem.Any]() float64 {
 	return map[elem.Kind]float64{elem.KF32: 1e-4, elem.KF16: 4e-3, elem.KBF16: 4e-2}[elem.KindOf[O]()]
 }
 
-// store writes C = f(alpha*acc + beta*C) through shared memory, over the operands' stages, which nobody uses any more:
-// rows of 16-byte vectors where rows of C are aligned, else element by element, which is coalesced too.
-func store[O, Q, Acc, A, B, E elem.Any](k *K, mma TiledMMA[Acc, A, B, Acc], acc Tensor[Rmem, Acc], over Tensor[Smem, E],
-	gC Tensor[Gmem, O], N Expr, alpha, beta Val[Q], tiles []Tensor[Gmem, O], in *EpilogueInputs[Q, O]) {
-	k.Helper()
-	bm, bn, accBits := gC.Extent(0), gC.Extent(1), elem.KindOf[Acc]().Bits()
-	vec := vector[O]()
-	for mma.Threads()*vec > bm*bn { // no row for some threads
-		vec /= 2
-	}
-	// Eight elements between rows put the rows that lanes write at once into different banks; where a lane then reads several
-	// vectors, the swizzle does so for the lanes of each read.
-	padded := Shape(bm, bn).Strides(bn+8, 1)
-	if reads := vec * accBits / 128; reads > 1 {
-		padded = Swizzle(bits.Len(uint(reads))-1, bits.Len(uint(128/accBits))-1, 3, padded)
-	}
-	sC := SharedOver[Acc](k, "sC", padded, over) // (BLK_M,BLK_N)
-	r2s := CopyC(atoms.UniversalCopy[Rmem, Smem](2*accBits), mma)
-	toShared := r2s.Slice(k.Thread)
-	Copy(r2s, toShared.RetileS(acc), toShared.PartitionD(sC))
-	k.Barrier()
+// output is what a block does with a tile of accumulators.
+type output[E, Acc, Q, O elem.Any] struct {
+	p           *product[E, Acc]
+	C           Tensor[Gmem, O] // (M,N), and one for each product of a batch
+	N           Expr
+	alpha, beta Val[Q]
+	in          *EpilogueInputs[Q, O]
+	slice       int // tiles of the MMA along M that are stored at once
+	vec         int // elements of a store
+	r2s         TiledCopy[Rmem, Smem, Acc]
+	sC          Tensor[Smem, Acc] // (SLICE_M,BLK_N)
+}
 
-	rows := rowStore[O, Q, Acc]{k: k, sC: sC, gC: gC, alpha: alpha, beta: beta, tiles: tiles, in: in}
-	k.IfMultiple(N, vec, func() { rows.store(mma.Threads(), bn/vec, vec) }, func() { rows.store(mma.Threads(), 32, 1) })
+// newStore places the results in shared memory, over the operands' stages: all of a tile at once where all stages are free,
+// with StreamK a slice of it in the stage of A that is.
+func newStore[E, Acc, Q, O elem.Any](p *product[E, Acc], C Tensor[Gmem, O], N Expr, alpha, beta Val[Q], in *EpilogueInputs[Q, O]) output[E, Acc, Q, O] {
+	k, g, accBits := p.k, p.g, elem.KindOf[Acc]().Bits()
+	k.Helper()
+	o := output[E, Acc, Q, O]{p: p, C: C, N: N, alpha: alpha, beta: beta, in: in, slice: p.acc.Extent(1), vec: vector[O]()}
+	if g.StreamK {
+		o.slice = 1
+	}
+	rows := o.slice * 16 * g.WarpM
+	for p.mma.Threads()*o.vec > rows*g.BN { // no row for some threads
+		o.vec /= 2
+	}
+	o.r2s = CopyC(atoms.UniversalCopy[Rmem, Smem](2*accBits), p.mma)
+	o.sC = SharedOver[Acc](k, "sC", o.staging(rows, g.BN, accBits), p.a.stages) // (SLICE_M,BLK_N)
+	return o
+}
+
+// staging is the layout of results in shared memory. Lanes write pairs in eight rows at once, and read vectors of rows.
+func (o output[E, Acc, Q, O]) staging(rows, columns, accBits int) Layout {
+	log := func(n int) int { return bits.Len(uint(n)) - 1 }
+	if !o.p.g.StreamK {
+		// Eight elements between rows put those rows into different banks; where a lane then reads several vectors, the
+		// swizzle does so for the lanes of each read.
+		padded := Shape(rows, columns).Strides(columns+8, 1)
+		if reads := o.vec * accBits / 128; reads > 1 {
+			return Swizzle(log(reads), log(128/accBits), 3, padded)
+		}
+		return padded
+	}
+	if o.paired(columns, accBits) { // of the two vectors that a lane reads, rows 8 apart have the other one first
+		return Swizzle(4, 2, log(columns)-2, Shape(Nest(8, 2, rows/16), columns).Strides(Nest(2*columns, columns, 16*columns), 1))
+	}
+	// There is no room between rows: their numbers move the eight elements that four lanes write.
+	return Swizzle(min(3, log(columns)-3), 3, log(columns)-3, Shape(rows, columns).Strides(columns, 1))
+}
+
+// paired reports whether neighbouring lanes store vectors of rows 8 apart.
+func (o output[E, Acc, Q, O]) paired(columns, accBits int) bool {
+	rowsAtOnce := o.p.mma.Threads() * o.vec / columns
+	return o.p.g.StreamK && accBits == 32 && o.vec == 8 && columns >= 64 && rowsAtOnce%16 == 0
+}
+
+// store writes C = f(alpha*acc + beta*C): rows of 16-byte vectors where rows of C are aligned, else element by element, which
+// is coalesced too.
+func (o output[E, Acc, Q, O]) store(w work) {
+	k, p := o.p.k, o.p
+	k.Helper()
+	toShared := o.r2s.Slice(k.Thread)
+	from, to := toShared.RetileS(p.acc), toShared.PartitionD(o.sC) // (CPY,MMA_M,MMA_N) (CPY,SLICE_M,MMA_N)
+	if o.slice == p.acc.Extent(1) {
+		Copy(o.r2s, from, to)
+		k.Barrier()
+		o.rows(w, w.tileM)
+		return
+	}
+	slices := p.acc.Extent(1)
+	k.Loop(0, slices, func(i Expr) {
+		k.Helper()
+		for m := range slices {
+			k.If(i.Eq(m), func() {
+				k.Helper()
+				Copy(o.r2s, from.At(All, m, All), to.At(All, 0, All))
+			}, nil)
+		}
+		k.Barrier()
+		o.rows(w, w.tileM.Mul(slices).Add(i))
+		k.Barrier()
+	})
+}
+
+// rows stores what is in shared memory as the tile-th slice of rows of C.
+func (o output[E, Acc, Q, O]) rows(w work, slice Expr) {
+	k, threads, C := o.p.k, o.p.mma.Threads(), o.C
+	k.Helper()
+	if w.batch != nil {
+		C = C.At(All, All, w.batch.index)
+	}
+	tile := Tile(o.sC.Extent(0), o.sC.Extent(1))
+	r := rowStore[O, Q, Acc]{k: k, sC: o.sC, gC: C.Tile(tile, slice, w.tileN), alpha: o.alpha, beta: o.beta, in: o.in} // (SLICE_M,BLK_N)
+	for _, in := range o.in.inputs {
+		r.tiles = append(r.tiles, in.tensor.Tile(tile, slice, w.tileN)) // (SLICE_M,BLK_N)
+	}
+	k.IfMultiple(o.N, o.vec, func() {
+		columns := o.sC.Extent(1) / o.vec
+		thr := Shape(threads/columns, columns).Strides(columns, 1)
+		if o.paired(o.sC.Extent(1), elem.KindOf[Acc]().Bits()) {
+			thr = Shape(Nest(8, threads/columns/8), columns).Strides(Nest(threads/8, 1), threads/columns/8)
+		}
+		r.store(thr, o.vec)
+	}, func() { r.store(Shape(threads/32, 32).Strides(32, 1), 1) })
 }
 
 // rowStore moves a tile of accumulators from shared memory to C, a row of threads after the other.
@@ -96,42 +176,63 @@ type rowStore[O, Q, Acc elem.Any] struct {
 	in          *EpilogueInputs[Q, O]
 }
 
-// store has columns threads beside each other, each with vectors of vec elements.
-func (r rowStore[O, Q, Acc]) store(threads, columns, vec int) {
+// store deals vectors of vec elements out to the threads of a layout over rows and columns of vectors.
+func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 	k := r.k
 	k.Helper()
 	oBits, accBits := elem.KindOf[O]().Bits(), elem.KindOf[Acc]().Bits()
-	thr, val := Shape(threads/columns, columns).Strides(columns, 1), Shape(1, vec)
+	val := Shape(1, vec)
 	s2r := NewTiledCopy[Acc](atoms.UniversalCopy[Smem, Rmem](min(128, vec*accBits)), thr, val)
 	g2r := NewTiledCopy[O](atoms.UniversalCopy[Gmem, Rmem](vec*oBits), thr, val)
 	r2g := NewTiledCopy[O](atoms.UniversalCopy[Rmem, Gmem](vec*oBits), thr, val)
 	from := s2r.Slice(k.Thread).PartitionS(r.sC) // (CPY,CPY_M,CPY_N)
 	to := r2g.Slice(k.Thread).PartitionD(r.gC)   // (CPY,CPY_M,CPY_N)
 	old := g2r.Slice(k.Thread).PartitionS(r.gC)  // (CPY,CPY_M,CPY_N)
-	acc := FragmentLike(from.At(All, 0, All))    // (CPY,CPY_N)
-	was := FragmentLike(old.At(All, 0, All))     // (CPY,CPY_N)
-	k.Loop(0, to.Size(1), func(i Expr) {
-		Copy(s2r, from.At(All, i, All), acc)
-		x := Convert[Q](acc) // (CPY,CPY_N)
-		Map(x, x, func(v Val[Q]) Val[Q] { return v.Mul(r.alpha) })
+	together := 4                                // rows, so that their latencies overlap
+	for to.Extent(1)%together != 0 {
+		together /= 2
+	}
+	x := make([]Tensor[Rmem, Q], together) // (CPY,CPY_N)
+	k.Loop(0, to.Extent(1)/together, func(i Expr) {
+		k.Helper()
+		row := func(j int) Expr { return i.Mul(together).Add(j) }
+		for j := range together {
+			acc := FragmentLike(from.At(All, 0, All)) // (CPY,CPY_N)
+			Copy(s2r, from.At(All, row(j), All), acc)
+			x[j] = Convert[Q](acc)
+			Map(x[j], x[j], func(v Val[Q]) Val[Q] { return v.Mul(r.alpha) })
+		}
 		k.If(r.beta.Ne(Lit[Q](0)), func() {
-			Copy(g2r, old.At(All, i, All), was)
-			Combine(x, was, func(v Val[Q], c Val[O]) Val[Q] { return v.Add(To[Q](c).Mul(r.beta)) })
-		}, nil)
-		var inputs []Tensor[Rmem, Q]
-		for j, t := range r.tiles {
-			part := g2r.Slice(k.Thread).PartitionS(t) // (CPY,CPY_M,CPY_N)
-			given := FragmentLike(part.At(All, 0, All))
-			if r.in.inputs[j].vector {
-				Copy(g2r, part.At(All, i, All), given)
-			} else {
-				Map(part.At(All, i, All), given, func(v Val[O]) Val[O] { return v })
+			k.Helper()
+			for j := range together {
+				was := FragmentLike(old.At(All, 0, All)) // (CPY,CPY_N)
+				Copy(g2r, old.At(All, row(j), All), was)
+				Combine(x[j], was, func(v Val[Q], c Val[O]) Val[Q] { return v.Add(To[Q](c).Mul(r.beta)) })
 			}
-			inputs = append(inputs, Convert[Q](given))
+		}, nil)
+		for j := range together {
+			r.fuse(g2r, x[j], row(j))
+			Copy(r2g, Convert[O](x[j]), to.At(All, row(j), All))
 		}
-		if r.in.f != nil {
-			Transform(x, r.in.f, inputs...)
-		}
-		Copy(r2g, Convert[O](x), to.At(All, i, All))
 	})
+}
+
+// fuse applies the epilogue's function to a row.
+func (r rowStore[O, Q, Acc]) fuse(g2r TiledCopy[Gmem, Rmem, O], x Tensor[Rmem, Q], row Expr) {
+	if r.in.f == nil {
+		return
+	}
+	r.k.Helper()
+	var inputs []Tensor[Rmem, Q]
+	for j, t := range r.tiles {
+		part := g2r.Slice(r.k.Thread).PartitionS(t) // (CPY,CPY_M,CPY_N)
+		given := FragmentLike(part.At(All, 0, All)) // (CPY,CPY_N)
+		if r.in.inputs[j].vector {
+			Copy(g2r, part.At(All, row, All), given)
+		} else {
+			Map(part.At(All, row, All), given, func(v Val[O]) Val[O] { return v })
+		}
+		inputs = append(inputs, Convert[Q](given))
+	}
+	Transform(x, r.in.f, inputs...)
 }

@@ -16,11 +16,9 @@ type GEMMConfig struct {
 	A, B         Major // which mode of each operand is adjacent in memory
 	ColumnC      bool  // C is column-major
 	Batched      bool  // L products at once, strides apart
-	SplitK       bool  // several blocks share the sum of a tile: "splits" of them
+	SplitK       bool  // several blocks share the sum of every tile: "splits" of them
+	StreamK      bool  // "blocks" blocks stay for all tiles, and share the sums of the first "shared" ones evenly
 }
-
-// batch is the product of several that a block belongs to.
-type batch struct{ count, index Expr }
 
 // GEMM computes C = alpha*A*B + beta*C in half precision, accumulating in f32 and rounding to O once. See Product.
 func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kernel {
@@ -31,62 +29,69 @@ func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kerne
 // epilogue, the identity if nil. C is not read where beta is 0. M, N and K are arbitrary but for the adjacent extents of A and B, which are
 // multiples of 16 bytes.
 //
-// With SplitK, blocks write their parts of a sum to a workspace and the last one to come adds them up in order, so the
-// result does not depend on who that is.
+// With SplitK and StreamK, blocks write their parts of a sum to a workspace and the last one to come adds them up in
+// order, so the result does not depend on who that is. With StreamK, a block's next copies are under way while it stores.
 func Product[E, Acc, Q, O elem.Any](name string, atom atoms.MMAAtom[Acc, E, E, Acc], g GEMMConfig, f Epilogue[Q, O]) *Kernel {
 	return Define(name, func(k *K) {
 		rows, cols := factor{"A", "M", g.A}, factor{"B", "N", g.B}
 		if g.ColumnC { // a column-major C is the row-major product of B and A
 			rows, cols = cols, rows
 		}
-		facts := map[string][]Fact{}
-		for _, x := range []factor{rows, cols} {
-			d := "K"
-			if x.major == MNMajor {
-				d = x.dim
-			}
-			facts[d] = []Fact{Multiple(vector[E]())}
-		}
-		dims := map[string]Expr{}
-		for _, d := range []string{"M", "N", "K"} {
-			dims[d] = k.Dim(d, facts[d]...)
-		}
+		dims := extents[E](k, rows, cols)
 		M, N, K := dims[rows.dim], dims[cols.dim], dims["K"]
 
 		_, _, atomK := NewTiledMMA(atom, Shape(1, 1)).Tile()
 		mma := NewTiledMMA(atom, Shape(g.WarpM, g.WarpN), Tile(g.WarpM*16, g.WarpN*16, atomK))
 		k.Threads(mma.Threads())
-		work := newWork(k, g, M, N, K)
-		A := globalOperand[E](k, rows.name, M, K, work.batch, rows.major) // (M,K)
-		B := globalOperand[E](k, cols.name, N, K, work.batch, cols.major) // (N,K)
-		C := globalOutput[O](k, M, N, work.batch)                         // (M,N)
+		var st *stream
+		var w work
+		if g.StreamK {
+			st = newStream(k, g, M, N, K)
+			w = st.work()
+		} else {
+			w = newWork(k, g, M, N, K)
+		}
+		A := globalOperand[E](k, rows.name, M, K, w.batch, rows.major) // (M,K)
+		B := globalOperand[E](k, cols.name, N, K, w.batch, cols.major) // (N,K)
+		C := globalOutput[O](k, M, N, w.batch)                         // (M,N)
 		out := newEpilogue(k, f, M, N)
 		alpha, beta := Scalar[Q](k, "alpha"), Scalar[Q](k, "beta")
-		ws := newWorkspace[Acc](k, g, work, mma.Threads())
+		ws := newWorkspace[Acc](k, g, w, mma.Threads())
+		expectGEMM[Acc](C, rows.name, cols.name, g, out)
 		k.GridDependencySynchronize()
 
 		// Block tiles. Tails need no mask: the extents above, and the end of the block's part of K, are the truth.
-		gA := A.Within(1, work.endK).Tile(Tile(g.BM, g.BK), work.tileM, All) // (BLK_M,BLK_K,k)
-		gB := B.Within(1, work.endK).Tile(Tile(g.BN, g.BK), work.tileN, All) // (BLK_N,BLK_K,k)
+		gA := A.Within(1, w.endK).Tile(Tile(g.BM, g.BK), w.tileM, All) // (BLK_M,BLK_K,k)
+		gB := B.Within(1, w.endK).Tile(Tile(g.BN, g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
 		thr := mma.Slice(k.Thread)
 		a := newOperand(k, rows.name, gA, g.Stages, mma.Threads(), rows.major, CopyA(toFragments[E](rows.major), mma),
 			func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentA(thr, s) }) // (MMA,MMA_M,MMA_K)
 		b := newOperand(k, cols.name, gB, g.Stages, mma.Threads(), cols.major, CopyB(toFragments[E](cols.major), mma),
 			func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentB(thr, s) }) // (MMA,MMA_N,MMA_K)
-		acc := FragmentOfC(thr, Shape(g.BM, g.BN)) // (MMA,MMA_M,MMA_N)
-
-		mainLoop(k, mma, g, work, a, b, acc)
-		k.TriggerLaunchCompletion()
-		expectGEMM[Acc](C, rows.name, cols.name, g, out)
-		var tiles []Tensor[Gmem, O]
-		for _, in := range out.inputs {
-			tiles = append(tiles, in.tensor.Tile(Tile(g.BM, g.BN), work.tileM, work.tileN)) // (BLK_M,BLK_N)
+		p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, a: a, b: b, acc: FragmentOfC(thr, Shape(g.BM, g.BN))} // (MMA,MMA_M,MMA_N)
+		p.pipe = NewPipeline(k, "pipe", g.Stages, g.Sync)
+		end := newStore(p, C, N, alpha, beta, out)
+		if !g.StreamK {
+			p.start()
+			p.loop()
+			k.TriggerLaunchCompletion()
+			ws.finish(k, w, p.acc, func() { end.store(w) })
+			return
 		}
-		if work.batch != nil {
-			C = C.At(All, All, work.batch.index)
-		}
-		gC := C.Tile(Tile(g.BM, g.BN), work.tileM, work.tileN) // (BLK_M,BLK_N)
-		ws.finish(k, acc, func() { store(k, mma, acc, a.stages, gC, N, alpha, beta, tiles, out) })
+		k.If(st.units.Ne(0), func() {
+			st.next()
+			p.start()
+		}, nil)
+		k.Loop(0, st.units, func(u Expr) {
+			p.loop()
+			done := st.keep()
+			k.If(u.Add(1).Lt(st.units), func() {
+				st.first.Set(0)
+				st.next()
+				p.start()
+			}, func() { k.TriggerLaunchCompletion() })
+			ws.finish(k, done, p.acc, func() { end.store(done) })
+		})
 	})
 }
 
@@ -96,45 +101,96 @@ type factor struct {
 	major     Major
 }
 
-// mainLoop adds the block's tiles of A and B up: copies run ahead by the stages, and fragments by one step.
-func mainLoop[E, Acc elem.Any](k *K, mma TiledMMA[Acc, E, E, Acc], g GEMMConfig, work work, a, b operand[E], acc Tensor[Rmem, Acc]) {
+// extents declares M, N and K; what is adjacent in an operand is a multiple of 16 bytes.
+func extents[E elem.Any](k *K, factors ...factor) map[string]Expr {
 	k.Helper()
-	fetch := func(tile, stage any, part, parts int) {
-		at := work.firstTile.Add(tile)
-		a.fetch(at, stage, part, parts)
-		b.fetch(at, stage, part, parts)
+	facts, dims := map[string][]Fact{}, map[string]Expr{}
+	for _, f := range factors {
+		d := "K"
+		if f.major == MNMajor {
+			d = f.dim
+		}
+		facts[d] = []Fact{Multiple(vector[E]())}
 	}
-	read := func(stage any, step int) {
-		a.read(stage, step)
-		b.read(stage, step)
+	for _, d := range []string{"M", "N", "K"} {
+		dims[d] = k.Dim(d, facts[d]...)
 	}
-	pipe := NewPipeline(k, "pipe", g.Stages, g.Sync)
-	ahead := g.Stages - 1 // tiles in flight
-	if g.Sync == MBarriers {
-		ahead = g.Stages - 2 // and one of slack, by which warps may drift apart
+	return dims
+}
+
+// product is the main loop of a block.
+type product[E, Acc elem.Any] struct {
+	k    *K
+	mma  TiledMMA[Acc, E, E, Acc]
+	g    GEMMConfig
+	w    work
+	a, b operand[E]
+	acc  Tensor[Rmem, Acc] // (MMA,MMA_M,MMA_N)
+	pipe *Pipeline
+}
+
+// ahead is how many tiles are in flight.
+func (p *product[E, Acc]) ahead() int {
+	if p.g.Sync == MBarriers {
+		return p.g.Stages - 2 // and one of slack, by which warps may drift apart
 	}
-	k.Loop(0, ahead, func(s Expr) { // a loop of the kernel
-		fetch(s, s, 0, 1)
-		pipe.Commit(s)
+	return p.g.Stages - 1
+}
+
+// place is the pipeline's number of a tile: with StreamK, stage 0 is the last to be filled, and is free for results until then.
+func (p *product[E, Acc]) place(tile Expr) Expr {
+	if p.g.StreamK {
+		return tile.Add(1)
+	}
+	return tile
+}
+
+func (p *product[E, Acc]) fetch(tile Expr, part, parts int) {
+	at, stage := p.w.firstTile.Add(tile), p.pipe.Stage(p.place(tile))
+	p.a.fetch(at, stage, part, parts)
+	p.b.fetch(at, stage, part, parts)
+}
+
+func (p *product[E, Acc]) read(tile Expr, step int) {
+	stage := p.pipe.Stage(p.place(tile))
+	p.a.read(stage, step)
+	p.b.read(stage, step)
+}
+
+// start begins the copies of the first tiles.
+func (p *product[E, Acc]) start() {
+	p.k.Helper()
+	p.k.Loop(0, p.ahead(), func(t Expr) { // a loop of the kernel
+		p.k.Helper()
+		p.fetch(t, 0, 1)
+		p.pipe.Commit(p.place(t))
 	})
-	Clear(acc)
-	pipe.Wait(0)
-	read(0, 0)
-	steps := a.fragment.Extent(2)
-	k.Loop(0, work.tiles, func(t Expr) {
-		next := t.Add(ahead)
-		pipe.Acquire(next)
+}
+
+// loop sums the tiles of A and B up: copies run ahead by the stages, and fragments by one step. Afterwards the stages are free.
+func (p *product[E, Acc]) loop() {
+	k, pipe := p.k, p.pipe
+	k.Helper()
+	first := k.BlockX.Mul(0)
+	Clear(p.acc)
+	pipe.Wait(p.place(first))
+	p.read(first, 0)
+	steps := p.a.fragment.Extent(2)
+	k.Loop(0, p.w.tiles, func(t Expr) {
+		k.Helper()
+		next := t.Add(p.ahead())
+		pipe.Acquire(p.place(next))
 		for step := range steps { // a Go loop runs while generating
 			if step < steps-1 {
-				fetch(next, pipe.Stage(next), step, steps-1)
-				read(pipe.Stage(t), step+1)
+				p.fetch(next, step, steps-1)
+				p.read(t, step+1)
 			} else {
-				pipe.Commit(next)
-				pipe.Release(t) // the last fragments of this tile are in registers
-				pipe.Wait(t.Add(1))
-				read(pipe.Stage(t.Add(1)), 0)
+				pipe.Commit(p.place(next))
+				pipe.Release(p.place(t)) // the last fragments of this tile are in registers
+				pipe.Wait(p.place(t.Add(1)))
+				p.read(t.Add(1), 0)
 			}
-			Gemm(mma, a.fragment.At(All, All, step), b.fragment.At(All, All, step), acc)
+			Gemm(p.mma, p.a.fragment.At(All, All, step), p.b.fragment.At(All, All, step), p.acc)
 		}
 	})
 	pipe.Drain()

@@ -134,13 +134,37 @@ gemm_f16(
   uint32_t tCrB[64];
   float tCrC[128];
   float tCrC1[4];
-  float tCrC2[4];
   float tCrC1_f32[4];
-  float tCrC1_f32_f32[4];
+  float tCrC2[4];
+  float tCrC2_f32[4];
   float tCrC3[4];
-  float tCrC4[4];
   float tCrC3_f32[4];
+  float tCrC4[4];
+  float tCrC4_f32[4];
+  float tCrC5[4];
+  float tCrC6[4];
+  float tCrC7[4];
+  float tCrC8[4];
+  float tCrC1_f32_f32[4];
+  float tCrC2_f32_f32[4];
   float tCrC3_f32_f32[4];
+  float tCrC4_f32_f32[4];
+  float tCrC9[4];
+  float tCrC9_f32[4];
+  float tCrC10[4];
+  float tCrC10_f32[4];
+  float tCrC11[4];
+  float tCrC11_f32[4];
+  float tCrC12[4];
+  float tCrC12_f32[4];
+  float tCrC13[4];
+  float tCrC14[4];
+  float tCrC15[4];
+  float tCrC16[4];
+  float tCrC9_f32_f32[4];
+  float tCrC10_f32_f32[4];
+  float tCrC11_f32_f32[4];
+  float tCrC12_f32_f32[4];
 
   grid_wait();
   #pragma unroll 1
@@ -403,8 +427,8 @@ gemm_f16(
   __syncthreads();
   if ((N & 3) == 0) {
     #pragma unroll 1
-    for (int t2 = 0; t2 < 32; ++t2) {
-      load_b128(sC + (544*t2 + tCsC), tCrC1);
+    for (int t2 = 0; t2 < 8; ++t2) {
+      load_b128(sC + (2176*t2 + tCsC), tCrC1);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC1_f32[i] = tCrC1[i];
@@ -413,27 +437,16 @@ gemm_f16(
       for (int i = 0; i < 4; ++i) {
         tCrC1_f32[i] = __fmul_rn(tCrC1_f32[i], alpha);
       }
-      if (beta != 0.0f) {
-        clear_b128(tCrC2);
-        if (4*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (4*(int64_t)N*t2 + tCgC), tCrC2);
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC1_f32[i] = tCrC1_f32[i] + __fmul_rn(tCrC2[i], beta);
-        }
+      load_b128(sC + (2176*t2 + tCsC) + 544, tCrC2);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_f32[i] = tCrC2[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC1_f32_f32[i] = tCrC1_f32[i];
+        tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
       }
-      if (4*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f32, C + (4*(int64_t)N*t2 + tCgC));
-    }
-  } else {
-    #pragma unroll 1
-    for (int t3 = 0; t3 < 32; ++t3) {
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[544*t3 + tCsC_1 + 32*i];
-      }
+      load_b128(sC + (2176*t2 + tCsC) + 1088, tCrC3);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32[i] = tCrC3[i];
@@ -442,23 +455,190 @@ gemm_f16(
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
       }
+      load_b128(sC + (2176*t2 + tCsC) + 1632, tCrC4);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_f32[i] = tCrC4[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_f32[i] = __fmul_rn(tCrC4_f32[i], alpha);
+      }
       if (beta != 0.0f) {
+        clear_b128(tCrC5);
+        if (16*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (16*(int64_t)N*t2 + tCgC), tCrC5);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC4[i] = 4*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N ? C[4*(int64_t)N*t3 + tCgC_1 + 32*i] : 0.0f;
+          tCrC1_f32[i] = tCrC1_f32[i] + __fmul_rn(tCrC5[i], beta);
+        }
+        clear_b128(tCrC6);
+        if (16*t2 + tCcC_0 + 4 < M && tCcC_1 < N) {
+          load_b128(C + (4*(int64_t)N + 16*(int64_t)N*t2 + tCgC), tCrC6);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(tCrC4[i], beta);
+          tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(tCrC6[i], beta);
         }
+        clear_b128(tCrC7);
+        if (16*t2 + tCcC_0 + 8 < M && tCcC_1 < N) {
+          load_b128(C + (8*(int64_t)N + 16*(int64_t)N*t2 + tCgC), tCrC7);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(tCrC7[i], beta);
+        }
+        clear_b128(tCrC8);
+        if (16*t2 + tCcC_0 + 12 < M && tCcC_1 < N) {
+          load_b128(C + (12*(int64_t)N + 16*(int64_t)N*t2 + tCgC), tCrC8);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC4_f32[i] = tCrC4_f32[i] + __fmul_rn(tCrC8[i], beta);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_f32_f32[i] = tCrC1_f32[i];
+      }
+      if (16*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f32, C + (16*(int64_t)N*t2 + tCgC));
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_f32_f32[i] = tCrC2_f32[i];
+      }
+      if (16*t2 + tCcC_0 + 4 < M && tCcC_1 < N) {
+        store_b128(tCrC2_f32_f32, C + (4*(int64_t)N + 16*(int64_t)N*t2 + tCgC));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32_f32[i] = tCrC3_f32[i];
       }
+      if (16*t2 + tCcC_0 + 8 < M && tCcC_1 < N) {
+        store_b128(tCrC3_f32_f32, C + (8*(int64_t)N + 16*(int64_t)N*t2 + tCgC));
+      }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (4*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC3_f32_f32[i];
+        tCrC4_f32_f32[i] = tCrC4_f32[i];
+      }
+      if (16*t2 + tCcC_0 + 12 < M && tCcC_1 < N) {
+        store_b128(tCrC4_f32_f32, C + (12*(int64_t)N + 16*(int64_t)N*t2 + tCgC));
+      }
+    }
+  } else {
+    #pragma unroll 1
+    for (int t3 = 0; t3 < 8; ++t3) {
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC9[i] = sC[2176*t3 + tCsC_1 + 32*i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC9_f32[i] = tCrC9[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC9_f32[i] = __fmul_rn(tCrC9_f32[i], alpha);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC10[i] = sC[2176*t3 + tCsC_1 + 32*i + 544];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC10_f32[i] = tCrC10[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC10_f32[i] = __fmul_rn(tCrC10_f32[i], alpha);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC11[i] = sC[2176*t3 + tCsC_1 + 32*i + 1088];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC11_f32[i] = tCrC11[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC11_f32[i] = __fmul_rn(tCrC11_f32[i], alpha);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC12[i] = sC[2176*t3 + tCsC_1 + 32*i + 1632];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC12_f32[i] = tCrC12[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC12_f32[i] = __fmul_rn(tCrC12_f32[i], alpha);
+      }
+      if (beta != 0.0f) {
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC13[i] = 16*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N ? C[16*(int64_t)N*t3 + tCgC_1 + 32*i] : 0.0f;
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC9_f32[i] = tCrC9_f32[i] + __fmul_rn(tCrC13[i], beta);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC14[i] = 16*t3 + tCcC_0 + 4 < M && tCcC_1_1 + 32*i < N ? C[4*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] : 0.0f;
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC10_f32[i] = tCrC10_f32[i] + __fmul_rn(tCrC14[i], beta);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC15[i] = 16*t3 + tCcC_0 + 8 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] : 0.0f;
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC11_f32[i] = tCrC11_f32[i] + __fmul_rn(tCrC15[i], beta);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC16[i] = 16*t3 + tCcC_0 + 12 < M && tCcC_1_1 + 32*i < N ? C[12*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] : 0.0f;
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC12_f32[i] = tCrC12_f32[i] + __fmul_rn(tCrC16[i], beta);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC9_f32_f32[i] = tCrC9_f32[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (16*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[16*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC9_f32_f32[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC10_f32_f32[i] = tCrC10_f32[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (16*t3 + tCcC_0 + 4 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC10_f32_f32[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC11_f32_f32[i] = tCrC11_f32[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (16*t3 + tCcC_0 + 8 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC11_f32_f32[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC12_f32_f32[i] = tCrC12_f32[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (16*t3 + tCcC_0 + 12 < M && tCcC_1_1 + 32*i < N) C[12*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC12_f32_f32[i];
       }
     }
   }

@@ -145,13 +145,37 @@ gemm_f16_f16(
   uint32_t tCrB[64];
   float tCrC[128];
   float tCrC1[8];
-  uint32_t tCrC2[4];
   float tCrC1_f32[8];
+  float tCrC2[8];
+  float tCrC2_f32[8];
+  float tCrC3[8];
+  float tCrC3_f32[8];
+  float tCrC4[8];
+  float tCrC4_f32[8];
+  uint32_t tCrC5[4];
+  uint32_t tCrC6[4];
+  uint32_t tCrC7[4];
+  uint32_t tCrC8[4];
   uint32_t tCrC1_f32_f16[4];
-  float tCrC3[4];
-  uint32_t tCrC4[2];
-  float tCrC3_f32[4];
-  uint32_t tCrC3_f32_f16[2];
+  uint32_t tCrC2_f32_f16[4];
+  uint32_t tCrC3_f32_f16[4];
+  uint32_t tCrC4_f32_f16[4];
+  float tCrC9[4];
+  float tCrC9_f32[4];
+  float tCrC10[4];
+  float tCrC10_f32[4];
+  float tCrC11[4];
+  float tCrC11_f32[4];
+  float tCrC12[4];
+  float tCrC12_f32[4];
+  uint32_t tCrC13[2];
+  uint32_t tCrC14[2];
+  uint32_t tCrC15[2];
+  uint32_t tCrC16[2];
+  uint32_t tCrC9_f32_f16[2];
+  uint32_t tCrC10_f32_f16[2];
+  uint32_t tCrC11_f32_f16[2];
+  uint32_t tCrC12_f32_f16[2];
 
   grid_wait();
   #pragma unroll 1
@@ -382,11 +406,11 @@ gemm_f16_f16(
   __syncthreads();
   if ((N & 7) == 0) {
     #pragma unroll 1
-    for (int t2 = 0; t2 < 16; ++t2) {
+    for (int t2 = 0; t2 < 4; ++t2) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 2176*t2 + 4*i)),
+            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t2 + 4*i)),
             tCrC1 + 4*i);
       }
       #pragma unroll
@@ -397,54 +421,231 @@ gemm_f16_f16(
       for (int i = 0; i < 8; ++i) {
         tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1_f32[i%4 + 4*(i/4)], alpha);
       }
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        load_b128(
+            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t2 + 4*i + 2176)),
+            tCrC2 + 4*i);
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tCrC2_f32[i%4 + 4*(i/4)] = tCrC2[i%4 + 4*(i/4)];
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tCrC2_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC2_f32[i%4 + 4*(i/4)], alpha);
+      }
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        load_b128(
+            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t2 + 4*i + 4352)),
+            tCrC3 + 4*i);
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tCrC3_f32[i%4 + 4*(i/4)] = tCrC3[i%4 + 4*(i/4)];
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tCrC3_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC3_f32[i%4 + 4*(i/4)], alpha);
+      }
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        load_b128(
+            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t2 + 4*i + 6528)),
+            tCrC4 + 4*i);
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tCrC4_f32[i%4 + 4*(i/4)] = tCrC4[i%4 + 4*(i/4)];
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tCrC4_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC4_f32[i%4 + 4*(i/4)], alpha);
+      }
       if (beta != 0.0f) {
-        clear_b128(tCrC2);
-        if (16*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (16*(int64_t)N*t2 + tCgC), tCrC2);
+        clear_b128(tCrC5);
+        if (64*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (64*(int64_t)N*t2 + tCgC), tCrC5);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
-          tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC2, i)), beta);
+          tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC5, i)), beta);
+        }
+        clear_b128(tCrC6);
+        if (64*t2 + tCcC_0 + 16 < M && tCcC_1 < N) {
+          load_b128(C + (16*(int64_t)N + 64*(int64_t)N*t2 + tCgC), tCrC6);
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC2_f32[i%4 + 4*(i/4)] = tCrC2_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC6, i)), beta);
+        }
+        clear_b128(tCrC7);
+        if (64*t2 + tCcC_0 + 32 < M && tCcC_1 < N) {
+          load_b128(C + (32*(int64_t)N + 64*(int64_t)N*t2 + tCgC), tCrC7);
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC3_f32[i%4 + 4*(i/4)] = tCrC3_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC7, i)), beta);
+        }
+        clear_b128(tCrC8);
+        if (64*t2 + tCcC_0 + 48 < M && tCcC_1 < N) {
+          load_b128(C + (48*(int64_t)N + 64*(int64_t)N*t2 + tCgC), tCrC8);
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC4_f32[i%4 + 4*(i/4)] = tCrC4_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC8, i)), beta);
         }
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
         set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC1_f32[i%4 + 4*(i/4)]));
       }
-      if (16*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f16, C + (16*(int64_t)N*t2 + tCgC));
+      if (64*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f16, C + (64*(int64_t)N*t2 + tCgC));
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        set_f16(tCrC2_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC2_f32[i%4 + 4*(i/4)]));
+      }
+      if (64*t2 + tCcC_0 + 16 < M && tCcC_1 < N) {
+        store_b128(tCrC2_f32_f16, C + (16*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        set_f16(tCrC3_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC3_f32[i%4 + 4*(i/4)]));
+      }
+      if (64*t2 + tCcC_0 + 32 < M && tCcC_1 < N) {
+        store_b128(tCrC3_f32_f16, C + (32*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        set_f16(tCrC4_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC4_f32[i%4 + 4*(i/4)]));
+      }
+      if (64*t2 + tCcC_0 + 48 < M && tCcC_1 < N) {
+        store_b128(tCrC4_f32_f16, C + (48*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
+      }
     }
   } else {
     #pragma unroll 1
-    for (int t3 = 0; t3 < 32; ++t3) {
+    for (int t3 = 0; t3 < 8; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[(tid%32 + 136*(tid/32) + 1088*t3 + 32*i) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+        tCrC9[i] = sC[(tid%32 + 136*(tid/32) + 4352*t3 + 32*i) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = tCrC3[i];
+        tCrC9_f32[i] = tCrC9[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
+        tCrC9_f32[i] = __fmul_rn(tCrC9_f32[i], alpha);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC10[i] = sC[(tid%32 + 136*(tid/32) + 4352*t3 + 32*i + 1088) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC10_f32[i] = tCrC10[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC10_f32[i] = __fmul_rn(tCrC10_f32[i], alpha);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC11[i] = sC[(tid%32 + 136*(tid/32) + 4352*t3 + 32*i + 2176) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC11_f32[i] = tCrC11[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC11_f32[i] = __fmul_rn(tCrC11_f32[i], alpha);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC12[i] = sC[(tid%32 + 136*(tid/32) + 4352*t3 + 32*i + 3264) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC12_f32[i] = tCrC12[i];
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC12_f32[i] = __fmul_rn(tCrC12_f32[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_f16(
-              tCrC4, i,
-              8*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+              tCrC13, i,
+              32*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N ? C[32*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(__half2float(get_f16(tCrC4, i)), beta);
+          tCrC9_f32[i] = tCrC9_f32[i] + __fmul_rn(__half2float(get_f16(tCrC13, i)), beta);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          set_f16(
+              tCrC14, i,
+              32*t3 + tCcC_0_1 + 8 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC10_f32[i] = tCrC10_f32[i] + __fmul_rn(__half2float(get_f16(tCrC14, i)), beta);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          set_f16(
+              tCrC15, i,
+              32*t3 + tCcC_0_1 + 16 < M && tCcC_1_1 + 32*i < N ? C[16*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC11_f32[i] = tCrC11_f32[i] + __fmul_rn(__half2float(get_f16(tCrC15, i)), beta);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          set_f16(
+              tCrC16, i,
+              32*t3 + tCcC_0_1 + 24 < M && tCcC_1_1 + 32*i < N ? C[24*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC12_f32[i] = tCrC12_f32[i] + __fmul_rn(__half2float(get_f16(tCrC16, i)), beta);
         }
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC3_f32_f16, i, __float2half_rn(tCrC3_f32[i]));
+        set_f16(tCrC9_f32_f16, i, __float2half_rn(tCrC9_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (8*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC3_f32_f16, i);
+        if (32*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N) C[32*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC9_f32_f16, i);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        set_f16(tCrC10_f32_f16, i, __float2half_rn(tCrC10_f32[i]));
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (32*t3 + tCcC_0_1 + 8 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC10_f32_f16, i);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        set_f16(tCrC11_f32_f16, i, __float2half_rn(tCrC11_f32[i]));
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (32*t3 + tCcC_0_1 + 16 < M && tCcC_1_1 + 32*i < N) C[16*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC11_f32_f16, i);
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        set_f16(tCrC12_f32_f16, i, __float2half_rn(tCrC12_f32[i]));
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (32*t3 + tCcC_0_1 + 24 < M && tCcC_1_1 + 32*i < N) C[24*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC12_f32_f16, i);
       }
     }
   }
