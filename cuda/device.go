@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/gocute/gocute/cuda/internal/dl"
+	"github.com/gocute/gocute/internal/dl"
 )
 
 // Device is a GPU with its primary context, which it shares with every other user of that GPU in the process.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/gocute/gocute/cuda/internal/dl"
+	"github.com/gocute/gocute/internal/dl"
 )
 
 // driver is the addresses of libcuda's functions.

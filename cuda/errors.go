@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/gocute/gocute/cuda/internal/dl"
+	"github.com/gocute/gocute/internal/dl"
 )
 
 var (

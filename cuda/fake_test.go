@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocute/gocute/cuda/internal/dl"
+	"github.com/gocute/gocute/internal/dl"
 )
 
 // fake stands in for libcuda: C function pointers to Go functions, so that calls take the real road.

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"unsafe"
 
-	"github.com/gocute/gocute/cuda/internal/dl"
+	"github.com/gocute/gocute/internal/dl"
 )
 
 // Dim3 is the extents of a grid or a block. A Y or Z of 0 stands for 1.

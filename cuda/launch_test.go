@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gocute/gocute/cuda/internal/dl"
 	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/internal/dl"
 )
 
 func loadFake(t testing.TB, params ...uint64) (*fake, *Device, *Function) {

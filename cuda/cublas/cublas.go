@@ -10,8 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/gocute/gocute/cuda"
-	"github.com/gocute/gocute/cuda/internal/dl"
 	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/internal/dl"
 )
 
 // ErrNotFound says that no cuBLAS library could be loaded; it lists the places that were tried.
