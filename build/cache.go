@@ -23,7 +23,7 @@ type entry struct {
 type entryHead struct {
 	Format  int     `json:"format"`
 	Sum     string  `json:"sha256"` // of the payload
-	Log     string  `json:"log"`    // what nvcc printed
+	Log     string  `json:"log"`    // what the compiler printed
 	Seconds float64 `json:"seconds"`
 }
 
@@ -40,13 +40,13 @@ func keyOf(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (t *Toolchain) objectPath(key string) string {
-	return filepath.Join(t.CacheDir, "objects", key[:2], key)
+func (c *Common) objectPath(key string) string {
+	return filepath.Join(c.CacheDir, "objects", key[:2], key)
 }
 
 // load returns a whole entry; a missing, foreign or damaged one is a miss.
-func (t *Toolchain) load(key string) (entry, bool) {
-	data, err := os.ReadFile(t.objectPath(key))
+func (c *Common) load(key string) (entry, bool) {
+	data, err := os.ReadFile(c.objectPath(key))
 	if err != nil {
 		return entry{}, false
 	}
@@ -63,13 +63,13 @@ func (t *Toolchain) load(key string) (entry, bool) {
 
 // store writes an entry under a temporary name first, so that a reader sees a
 // whole one or none.
-func (t *Toolchain) store(key string, e entry) error {
+func (c *Common) store(key string, e entry) error {
 	e.Format, e.Sum = entryFormat, keyOf(e.payload)
 	head, err := json.Marshal(e.entryHead)
 	if err != nil {
 		return fmt.Errorf("cache entry %s: %w", key, err)
 	}
-	path := t.objectPath(key)
+	path := c.objectPath(key)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}

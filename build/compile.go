@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // DefaultArchs returns what Compile makes cubins for when a Source names none.
@@ -24,7 +23,8 @@ type Source struct {
 	// Code is the whole file.
 	Code []byte
 	// IncludeDirs are searched in order for #include. All files below them count
-	// for the cache, so name small folders.
+	// for the cache, so name small folders. With NVRTC, headers in a subfolder
+	// include each other by their paths from the folder.
 	IncludeDirs []string
 	// Archs are the chips to make cubins for: sm_80, sm_90a, …. Nil is DefaultArchs;
 	// an empty non-nil list is none.
@@ -35,7 +35,8 @@ type Source struct {
 	// LineInfo adds the source lines, for profilers and debuggers. The toolkit's
 	// headers then show with their path on this machine.
 	LineInfo bool
-	// Flags are handed to nvcc after gocute's own, such as -DNAME=1.
+	// Flags are handed to the compiler after gocute's own, such as -DNAME=1; those that both compilers take are
+	// -D, -U, -maxrregcount=N, -use_fast_math and the like.
 	Flags []string
 	// NoCache compiles in any case, one chip after the other; the result is stored
 	// all the same.
@@ -47,7 +48,7 @@ type Result struct {
 	Name     string
 	Binaries []Binary // in the order of Source.Archs
 	PTX      []PTX    // one for each virtual chip asked for, and for each cubin's
-	Warnings []string // nvcc's and ptxas' warnings, and a cache that cannot be written
+	Warnings []string // the compiler's and ptxas' warnings, and a cache that cannot be written
 }
 
 // Binary is a cubin for one chip.
@@ -55,16 +56,16 @@ type Binary struct {
 	Arch    string  // such as sm_80
 	Cubin   []byte  // an ELF file
 	Report  Report  // of ptxas
-	Hit     bool    // true if ptxas did not have to run
-	Seconds float64 // wall time of ptxas when it did run, now or then
+	Hit     bool    // true if it came from the cache
+	Seconds float64 // wall time of ptxas when it ran, now or then; 0 from NVRTC, whose one step counts for the PTX
 }
 
 // PTX is the front end's output for one virtual chip.
 type PTX struct {
 	Arch    string // such as compute_80
 	Code    []byte
-	Hit     bool    // true if the front end did not have to run
-	Seconds float64 // wall time of nvcc when it did run, now or then
+	Hit     bool    // true if it came from the cache
+	Seconds float64 // wall time of the front end when it ran, now or then
 }
 
 // Binary returns the cubin for the chip.
@@ -78,7 +79,8 @@ func (r *Result) Binary(arch string) (Binary, bool) {
 }
 
 // PTXFor returns the PTX for a chip, by its name (sm_80) or its virtual one
-// (compute_80). The cubin of a chip is made from exactly this text.
+// (compute_80). The cubin of a chip is made from exactly this text (by nvcc), or
+// in the same step (by NVRTC).
 func (r *Result) PTXFor(arch string) ([]byte, bool) {
 	for _, p := range r.PTX {
 		if p.Arch == virtual(arch) {
@@ -94,7 +96,7 @@ func (r *Result) Hit() bool {
 		!slices.ContainsFunc(r.PTX, func(p PTX) bool { return !p.Hit })
 }
 
-// Seconds is the sum of nvcc's wall times over all steps; for steps that came
+// Seconds is the sum of the compiler's wall times over all steps; for steps that came
 // from the cache it is the time of the run that filled it.
 func (r *Result) Seconds() float64 {
 	var s float64
@@ -115,54 +117,9 @@ func virtual(arch string) string {
 	return arch
 }
 
-// Compile compiles the source for all its chips, in parallel. The front end
-// runs once for each virtual chip and ptxas once for each cubin, both through
-// the cache. A source nvcc refuses gives a *CompileError.
-func (t *Toolchain) Compile(ctx context.Context, src Source) (*Result, error) {
-	jobs, err := t.plan(&src)
-	if err != nil {
-		return nil, fmt.Errorf("build: kernel %s: %w", src.Name, err)
-	}
-	var wg sync.WaitGroup
-	for _, j := range jobs {
-		if src.NoCache { // one after the other: the times are then comparable
-			j.err = j.run(ctx)
-		} else {
-			wg.Go(func() { j.err = j.run(ctx) })
-		}
-	}
-	wg.Wait()
-	res := &Result{Name: src.Name}
-	for _, j := range jobs {
-		if j.err != nil {
-			var ce *CompileError
-			if errors.As(j.err, &ce) {
-				return nil, ce
-			}
-			return nil, fmt.Errorf("build: kernel %s: %w", src.Name, j.err)
-		}
-		res.PTX = append(res.PTX, j.ptx)
-		for _, w := range j.warnings {
-			if !slices.Contains(res.Warnings, w) {
-				res.Warnings = append(res.Warnings, w)
-			}
-		}
-	}
-	for _, arch := range src.Archs {
-		for _, j := range jobs {
-			for _, b := range j.binaries {
-				if b.Arch == arch {
-					res.Binaries = append(res.Binaries, b)
-				}
-			}
-		}
-	}
-	return res, nil
-}
-
 // job is the work for one virtual chip.
 type job struct {
-	tc       *Toolchain
+	from     *Common
 	src      *Source
 	includes string // digest of the headers
 	archs    []string
@@ -173,7 +130,7 @@ type job struct {
 }
 
 // plan checks the source, fills its defaults and splits it by virtual chip.
-func (t *Toolchain) plan(src *Source) ([]*job, error) {
+func (c *Common) plan(src *Source) ([]*job, error) {
 	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`).MatchString(src.Name) {
 		return nil, fmt.Errorf("expected a name of letters, digits, _, - and ., but got %q", src.Name)
 	}
@@ -201,7 +158,7 @@ func (t *Toolchain) plan(src *Source) ([]*job, error) {
 		i := slices.IndexFunc(jobs, func(j *job) bool { return j.ptx.Arch == virtual(arch) })
 		if i < 0 {
 			i = len(jobs)
-			jobs = append(jobs, &job{tc: t, src: src, includes: includes, ptx: PTX{Arch: virtual(arch)}})
+			jobs = append(jobs, &job{from: c, src: src, includes: includes, ptx: PTX{Arch: virtual(arch)}})
 		}
 		if strings.HasPrefix(arch, "sm_") && !slices.Contains(jobs[i].archs, arch) {
 			jobs[i].archs = append(jobs[i].archs, arch)
@@ -226,31 +183,6 @@ func checkArchs(prefix string, archs []string) error {
 	return nil
 }
 
-// run makes the PTX of one virtual chip and the cubins of its chips.
-func (j *job) run(ctx context.Context) error {
-	var err error
-	ptxKey := keyOf([]byte("ptx"), []byte(j.tc.identity), j.src.Code, []byte(j.includes),
-		[]byte(j.src.Name), []byte(strings.Join(j.frontArgs(), "\x00")))
-	e, hit, err := j.step(ctx, ptxKey, j.ptx.Arch, j.front)
-	if err != nil {
-		return err
-	}
-	j.ptx.Code, j.ptx.Hit, j.ptx.Seconds = e.payload, hit, e.Seconds
-	j.warn(e.Log)
-	for _, arch := range j.archs {
-		key := keyOf([]byte("cubin"), []byte(j.tc.identity), j.ptx.Code,
-			[]byte(j.src.Name), []byte(strings.Join(j.asmArgs(arch), "\x00")))
-		e, hit, err := j.step(ctx, key, arch, j.assemble)
-		if err != nil {
-			return err
-		}
-		b := Binary{Arch: arch, Cubin: e.payload, Report: ParseReport(e.Log), Hit: hit, Seconds: e.Seconds}
-		j.binaries = append(j.binaries, b)
-		j.warnings = append(j.warnings, b.Report.Warnings...)
-	}
-	return nil
-}
-
 // warn keeps the front end's remarks, one Warnings element each run.
 func (j *job) warn(log string) {
 	if log = strings.TrimSpace(log); log != "" {
@@ -258,60 +190,33 @@ func (j *job) warn(log string) {
 	}
 }
 
-// step takes a result from the cache or makes and stores it.
-func (j *job) step(ctx context.Context, key, arch string, work func(context.Context, string) (entry, error)) (entry, bool, error) {
-	if !j.src.NoCache {
-		if e, ok := j.tc.load(key); ok {
-			return e, true, nil
-		}
-	}
+// slot waits for the right to run one more compile; release gives it back.
+func (j *job) slot(ctx context.Context) (release func(), err error) {
 	select {
-	case j.tc.slots <- struct{}{}:
-		defer func() { <-j.tc.slots }()
+	case j.from.slots <- struct{}{}:
+		return func() { <-j.from.slots }, nil
 	case <-ctx.Done():
-		return entry{}, false, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	e, err := work(ctx, arch)
-	if err != nil {
-		return entry{}, false, err
-	}
-	if err := j.tc.store(key, e); err != nil {
+}
+
+// keep stores a result; a cache that cannot be written is only worth a warning.
+func (j *job) keep(key string, e entry) {
+	if err := j.from.store(key, e); err != nil {
 		j.warnings = append(j.warnings, fmt.Sprintf("the cache could not be written: %v", err))
 	}
-	return e, false, nil
 }
 
-func (j *job) commonArgs() []string {
-	args := []string{"-O3"}
-	if j.src.LineInfo {
-		args = append(args, "-lineinfo")
+// cached takes a result from the cache, unless the source asks to be compiled anew.
+func (j *job) cached(key string) (entry, bool) {
+	if j.src.NoCache {
+		return entry{}, false
 	}
-	return args
+	return j.from.load(key)
 }
 
-func (j *job) frontArgs() []string {
-	// cicc's second level gives the same PTX as its third for kernels whose loops are unrolled already, a fifth sooner.
-	args := append(j.commonArgs(), "-std=c++17", "-Xcicc", "-O2", "-arch="+j.ptx.Arch, "-ptx")
-	for i := range j.src.IncludeDirs {
-		args = append(args, "-I"+includeLink(i))
-	}
-	return append(args, j.src.Flags...)
-}
-
-func (j *job) asmArgs(arch string) []string {
-	return append(append(j.commonArgs(), "-arch="+arch, "-Xptxas", "-v", "-cubin"), j.src.Flags...)
-}
-
-// includeLink names the link that stands for an include folder while compiling:
-// __FILE__ then shows no path of this machine.
-func includeLink(i int) string { return fmt.Sprintf("include%d", i) }
-
-// front runs nvcc's preprocessor and optimiser: source to PTX.
-func (j *job) front(ctx context.Context, arch string) (entry, error) {
-	return j.nvcc(ctx, arch, j.frontArgs(), j.src.Name+".cu", j.src.Code, j.src.Name+".ptx")
-}
-
-// assemble runs ptxas through nvcc: PTX to cubin.
-func (j *job) assemble(ctx context.Context, arch string) (entry, error) {
-	return j.nvcc(ctx, arch, j.asmArgs(arch), j.src.Name+".ptx", j.ptx.Code, j.src.Name+".cubin")
+// key names a result in the cache by all that goes into it.
+func (j *job) key(what string, parts ...[]byte) string {
+	head := [][]byte{[]byte(what), []byte(j.from.identity), []byte(j.src.Name)}
+	return keyOf(append(head, parts...)...)
 }

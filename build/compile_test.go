@@ -19,7 +19,7 @@ func fakeToolchain(t *testing.T) (*machine, *Toolchain) {
 	return m, tc
 }
 
-func compile(t *testing.T, tc *Toolchain, src Source) *Result {
+func compile(t *testing.T, tc Compiler, src Source) *Result {
 	t.Helper()
 	res, err := tc.Compile(t.Context(), src)
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestCompileRefusesBadSources(t *testing.T) {
 }
 
 func TestCompileErrorHints(t *testing.T) {
-	err := &CompileError{Kernel: "k", Arch: "compute_80", Output: "gcc: No such file\nnvcc fatal : Failed to preprocess host compiler properties."}
+	err := &CompileError{Compiler: NameNVCC, Kernel: "k", Arch: "compute_80", Output: "gcc: No such file\nnvcc fatal : Failed to preprocess host compiler properties."}
 	require.Contains(t, err.Error(), "install g++")
 	silent := &CompileError{Kernel: "k", Arch: "sm_80", Args: []string{"-O3"}}
 	require.Contains(t, silent.Error(), "printed nothing; its arguments were: -O3")

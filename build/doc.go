@@ -1,6 +1,6 @@
-// Package build is the CUDA toolchain of gocute: it finds nvcc (or installs a
-// pinned one), compiles one .cu file to cubins and PTX, reads ptxas' report and
-// keeps what it compiled in a cache addressed by content.
+// Package build is the CUDA toolchain of gocute: it finds nvcc or NVRTC (or
+// installs a pinned one), compiles one .cu file to cubins and PTX, reads ptxas'
+// report and keeps what it compiled in a cache addressed by content.
 //
 // # Which nvcc
 //
@@ -21,16 +21,35 @@
 // accepted with a line in Toolchain.Warnings. nvcc preprocesses with a host
 // compiler, so gcc has to be on PATH (or named by NVCC_CCBIN).
 //
+// # Which NVRTC
+//
+// NVRTC is the same compiler as a library: FindNVRTC loads it without cgo. It
+// needs neither a host compiler nor a process for each step, and is several times
+// faster on small kernels. FindNVRTC takes the first usable one of
+//
+//  1. the file named by GOCUTE_NVRTC (if it is unusable, that is an error),
+//  2. lib64, lib and targets/*/lib of $CUDA_HOME and $CUDA_PATH,
+//  3. the wheel nvidia-cuda-nvrtc in $VIRTUAL_ENV, $CONDA_PREFIX or python3's
+//     own site-packages,
+//  4. /usr/local/cuda, and the system's libraries,
+//  5. the wheels gocute installed earlier in its cache folder,
+//  6. the wheels, installed now (about 95 MB of download and 240 MB of disk).
+//
+// Usable means release 12.4 or newer, as for nvcc. CUDA's headers are those of
+// the same toolkit; kernels that include none need none.
+//
 // # Where things are kept
 //
 // The cache folder is $GOCUTE_CACHE, or gocute below os.UserCacheDir. The
-// toolchain lies in cuda-13.0.2 there, compiled objects in objects. Both can be
-// deleted at any time.
+// toolchain lies in cuda-13.0.2 there, NVRTC in nvrtc-13.0.2, compiled objects in
+// objects. All can be deleted at any time.
 //
 // # What the output depends on
 //
 // The same Source, flags, headers, nvcc and host compiler give the same bytes,
 // whatever the folder, the user or the time: compiling happens in a temporary
 // folder under a fixed relative name, and the names nvcc derives from that
-// folder are replaced in the PTX before ptxas sees it.
+// folder are replaced in the PTX before ptxas sees it. NVRTC gets the headers of
+// include folders from memory, for the same reason. The two compilers' results
+// differ a little (a few registers) and are cached apart.
 package build

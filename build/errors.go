@@ -5,24 +5,25 @@ import (
 	"strings"
 )
 
-// Attempt is one place where Find looked for nvcc.
+// Attempt is one place where a compiler was looked for.
 type Attempt struct {
-	Origin string // GOCUTE_NVCC, CUDA_HOME, PATH, /usr/local/cuda or installed
+	Origin string // such as GOCUTE_NVCC, CUDA_HOME, PATH, /usr/local/cuda or installed
 	Path   string // the file looked at; empty if the origin named none
 	Reason string // why it was not taken
 }
 
-// NotFoundError says that no usable nvcc exists and none was installed.
+// NotFoundError says that no usable compiler exists and none was installed.
 type NotFoundError struct {
-	Tried []Attempt // in the order of looking
-	Hint  string    // what the user can do
-	Err   error     // why installing failed; nil if it was not tried
+	Compiler string    // NameNVCC or NameNVRTC
+	Tried    []Attempt // in the order of looking
+	Hint     string    // what the user can do
+	Err      error     // why installing failed; nil if it was not tried
 }
 
 // Error lists every place looked at with the reason it was not taken.
 func (e *NotFoundError) Error() string {
 	var b strings.Builder
-	b.WriteString("build: no usable nvcc")
+	b.WriteString("build: no usable " + e.Compiler)
 	for _, a := range e.Tried {
 		b.WriteString("\n  " + a.Origin)
 		if a.Path != "" {
@@ -42,7 +43,7 @@ func (e *NotFoundError) Error() string {
 // Unwrap returns the error of the installation, if one was tried.
 func (e *NotFoundError) Unwrap() error { return e.Err }
 
-// InstallError says at which step installing the compiler's wheels failed.
+// InstallError says at which step installing a compiler's wheels failed.
 type InstallError struct {
 	Step   string // what was being done, such as "run pip"
 	Dir    string // the folder that would have held the toolchain
@@ -62,18 +63,19 @@ func (e *InstallError) Error() string {
 // Unwrap returns the cause.
 func (e *InstallError) Unwrap() error { return e.Err }
 
-// CompileError is nvcc's refusal of a kernel's source.
+// CompileError is a compiler's refusal of a kernel's source.
 type CompileError struct {
-	Kernel string // Source.Name
-	Arch   string // compute_80 for the front end, sm_80 for ptxas
-	Args   []string
-	Output string // what nvcc printed, whole
-	Err    error  // how the process ended
+	Compiler string // NameNVCC or NameNVRTC
+	Kernel   string // Source.Name
+	Arch     string // compute_80 for the front end, sm_80 for ptxas
+	Args     []string
+	Output   string // what the compiler printed, whole
+	Err      error  // how it ended
 }
 
-// Error names the kernel and the target and shows nvcc's own output.
+// Error names the kernel and the target and shows the compiler's own output.
 func (e *CompileError) Error() string {
-	s := fmt.Sprintf("build: nvcc failed on kernel %s for %s (%v)", e.Kernel, e.Arch, e.Err)
+	s := fmt.Sprintf("build: %s failed on kernel %s for %s (%v)", e.Compiler, e.Kernel, e.Arch, e.Err)
 	if out := strings.TrimSpace(e.Output); out != "" {
 		s += ":\n" + indent(out)
 	} else {
@@ -85,7 +87,7 @@ func (e *CompileError) Error() string {
 	return s
 }
 
-// Unwrap returns how the process ended, usually an *exec.ExitError.
+// Unwrap returns how it ended: of nvcc usually an *exec.ExitError, of NVRTC an *NVRTCError.
 func (e *CompileError) Unwrap() error { return e.Err }
 
 // compileHint explains failures that are the machine's fault, not the kernel's.
@@ -95,9 +97,13 @@ func compileHint(output string) string {
 		return hostCompilerHint
 	case strings.Contains(output, "No space left on device"):
 		return "the disk is full: set TMPDIR to a folder with room"
+	case strings.Contains(output, `could not open source file "cuda_`):
+		return nvrtcHeadersHint
 	}
 	return ""
 }
+
+const nvrtcHeadersHint = "NVRTC found no toolkit with CUDA's headers: set CUDA_HOME to one, or let gocute install NVRTC with them"
 
 const hostCompilerHint = "nvcc preprocesses with a host C++ compiler: install g++, or set NVCC_CCBIN to one"
 

@@ -38,11 +38,12 @@ esac
 const fakePython = `#!/bin/sh
 if [ "@MODE@" = nopip ]; then echo "python3: No module named pip" >&2; exit 1; fi
 case "$*" in *--version) echo "pip 99"; exit 0;; esac
+case "$1" in -c) exit 0;; esac
 echo "$*" >> "@LOG@"
 while [ $# -gt 0 ]; do case "$1" in --target) shift; t=$1;; esac; shift; done
 echo "Downloading some_wheel.whl (1.0 MB)"
 b="$t/nvidia/cu13"
-mkdir -p "$b/bin" "$b/nvvm/bin" "$b/include/crt"
+mkdir -p "$b/bin" "$b/nvvm/bin" "$b/include/crt" "$b/lib"
 cp "@NVCC@" "$b/bin/nvcc"
 case "@MODE@" in
 offline) echo "WARNING: Retrying"; echo "ERROR: No matching distribution found"; exit 1;;
@@ -50,7 +51,7 @@ hang) sleep 5; exit 1;;
 partial) exit 0;;
 esac
 sleep 0.2
-for f in bin/ptxas bin/nvcc.profile nvvm/bin/cicc include/cuda_runtime.h include/cuda_fp16.h include/cuda_bf16.h include/crt/host_defines.h; do
+for f in bin/ptxas bin/nvcc.profile nvvm/bin/cicc include/cuda_runtime.h include/cuda_fp16.h include/cuda_bf16.h include/crt/host_defines.h lib/libnvrtc.so.13 lib/libnvrtc-builtins.so.13.0; do
   echo x > "$b/$f"
 done
 `

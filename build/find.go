@@ -10,16 +10,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
-// Environment variables that steer Find.
+// Environment variables that steer Find and FindNVRTC.
 const (
 	EnvNVCC  = "GOCUTE_NVCC"  // path of the nvcc to use, and no other
+	EnvNVRTC = "GOCUTE_NVRTC" // path of the libnvrtc to use, and no other
 	EnvCache = "GOCUTE_CACHE" // folder for the installed toolchain and compiled objects
 )
 
-// Options of Find. The zero value looks everywhere, installs if it must and
+// Options of Find and FindNVRTC. The zero value looks everywhere, installs if it must and
 // tells about it on standard error.
 type Options struct {
 	Progress  io.Writer // lines about an installation; nil is os.Stderr
@@ -34,15 +36,8 @@ const systemCUDA = "/usr/local/cuda"
 // Toolchain is a usable nvcc with a cache folder. It is safe for concurrent use;
 // all compiles of one Toolchain together run at most GOMAXPROCS processes.
 type Toolchain struct {
-	NVCC     string   // absolute path
-	Version  Version  // such as 13.0.88
-	Origin   string   // GOCUTE_NVCC, CUDA_HOME, PATH, /usr/local/cuda or installed
-	Targets  []string // what it compiles for, as it lists them: sm_80, sm_90, …
-	CacheDir string   // absolute path; its folder objects holds compiled kernels
-	Warnings []string // one line each; usable all the same
-
-	identity string        // everything about the machine that can change the output
-	slots    chan struct{} // one per process that may run at a time
+	NVCC string // absolute path
+	Common
 }
 
 // Find returns the first usable nvcc in the order given in the package's
@@ -58,7 +53,7 @@ func Find(ctx context.Context, opt Options) (*Toolchain, error) {
 	if progress == nil {
 		progress = os.Stderr
 	}
-	nf := &NotFoundError{}
+	nf := &NotFoundError{Compiler: NameNVCC}
 	for _, c := range candidates(opt) {
 		if c.reason == "" {
 			tc, err := probe(ctx, c.path, c.origin, cache)
@@ -81,7 +76,7 @@ func Find(ctx context.Context, opt Options) (*Toolchain, error) {
 
 // findInstalled takes the wheels in the cache folder, installing them if allowed.
 func findInstalled(ctx context.Context, opt Options, cache string, progress io.Writer, nf *NotFoundError) (*Toolchain, error) {
-	in := installer{dir: filepath.Join(cache, installName), progress: progress}
+	in := newInstaller(nvccPack(), cache, progress)
 	if why := in.missing(); why != "" {
 		nf.Tried = append(nf.Tried, Attempt{"installed", in.dir, why})
 		nf.Hint = fmt.Sprintf("set %s to an nvcc of CUDA %d.%d or newer", EnvNVCC, minMajor, minMinor)
@@ -97,9 +92,9 @@ func findInstalled(ctx context.Context, opt Options, cache string, progress io.W
 			return nil, nf
 		}
 	}
-	tc, err := probe(ctx, in.nvcc(in.dir), "installed", cache)
+	tc, err := probe(ctx, in.path(in.dir), "installed", cache)
 	if err != nil {
-		nf.Tried = append(nf.Tried, Attempt{"installed", in.nvcc(in.dir), err.Error()})
+		nf.Tried = append(nf.Tried, Attempt{"installed", in.path(in.dir), err.Error()})
 		nf.Hint = "delete " + in.dir + " to have it installed anew"
 		return nil, nf
 	}
@@ -194,39 +189,35 @@ func probe(ctx context.Context, path, origin, cache string) (*Toolchain, error) 
 	if err != nil {
 		return nil, err
 	}
-	tc := &Toolchain{
-		NVCC: path, Version: v, Origin: origin, Targets: strings.Fields(list), CacheDir: cache,
+	tc := &Toolchain{NVCC: path, Common: Common{
+		Name: NameNVCC, Version: v, Origin: origin, Targets: strings.Fields(list), CacheDir: cache,
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)),
-	}
+	}}
 	if err := tc.checkTargets(); err != nil {
 		return nil, err
 	}
-	if (Version{Major: pinnedMajor, Minor: pinnedMinor, Build: v.Build}).less(v) {
-		tc.Warnings = append(tc.Warnings, fmt.Sprintf(
-			"nvcc %s writes PTX that needs a driver for CUDA %d.%d or newer (the pinned release %d.%d asks for less); cubins are not affected",
-			v, v.Major, v.Minor, pinnedMajor, pinnedMinor))
-	}
+	tc.warnNewer()
 	tc.identity = identify(ctx, text)
 	return tc, nil
 }
 
-// checkTargets refuses an nvcc that cannot serve the chips gocute generates for.
-func (t *Toolchain) checkTargets() error {
+// checkTargets refuses a compiler that cannot serve the chips gocute generates for.
+func (c *Common) checkTargets() error {
 	for _, want := range []string{"sm_80", "sm_90"} {
-		if !contains(t.Targets, want) {
-			return fmt.Errorf("expected nvcc %s to compile for %s, but got only %s", t.Version, want, strings.Join(t.Targets, " "))
+		if !slices.Contains(c.Targets, want) {
+			return fmt.Errorf("expected %s %s to compile for %s, but got only %s", c.Name, c.Version, want, strings.Join(c.Targets, " "))
 		}
 	}
 	return nil
 }
 
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
+// warnNewer tells of a compiler whose PTX old drivers refuse.
+func (c *Common) warnNewer() {
+	if v := c.Version; (Version{Major: pinnedMajor, Minor: pinnedMinor, Build: v.Build}).less(v) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf(
+			"%s %s writes PTX that needs a driver for CUDA %d.%d or newer (the pinned release %d.%d asks for less); cubins are not affected",
+			c.Name, v, v.Major, v.Minor, pinnedMajor, pinnedMinor))
 	}
-	return false
 }
 
 // output runs a short command and returns its standard output; the error shows

@@ -20,36 +20,79 @@ import (
 const (
 	pinnedRelease = "13.0.2"
 	installName   = "cuda-" + pinnedRelease
+	// nvrtcInstallName has a folder of its own: either compiler works without the other.
+	nvrtcInstallName = "nvrtc-" + pinnedRelease
 	// root is where the wheels put the toolkit below pip's target folder.
 	wheelRoot = "nvidia/cu13"
 	// marker is written last, so a folder that has it is whole.
 	marker = "gocute-install.json"
 )
 
-// wheels returns the pinned packages of CUDA 13.0 update 2: the driver program
-// with ptxas, the optimiser, the compiler's own headers, cuda_runtime.h with
-// cuda_fp16.h and cuda_bf16.h, and the C++ headers those include.
-func wheels() []string {
-	return []string{
-		"nvidia-cuda-nvcc==13.0.88",
-		"nvidia-nvvm==13.0.88",
-		"nvidia-cuda-crt==13.0.88",
-		"nvidia-cuda-runtime==13.0.96",
-		"nvidia-cuda-cccl==13.0.85",
+// pack is a set of wheels that make one compiler.
+type pack struct {
+	compiler string   // NameNVCC or NameNVRTC
+	folder   string   // its name in the cache folder
+	wheels   []string // pinned
+	main     string   // the compiler's own file below wheelRoot
+	files    []string // without which it would fail at the first kernel, below wheelRoot
+	size     string
+	host     bool // it needs a host compiler
+	// prove compiles a first kernel with what lies in the target folder.
+	prove func(ctx context.Context, target, scratch string) error
+}
+
+// nvccPack is CUDA 13.0 update 2: the driver program with ptxas, the optimiser, the compiler's own headers,
+// cuda_runtime.h with cuda_fp16.h and cuda_bf16.h, and the C++ headers those include.
+func nvccPack() pack {
+	return pack{
+		compiler: NameNVCC, folder: installName, main: "bin/nvcc", host: true,
+		size: "about 105 MB to download, 271 MB on disk",
+		wheels: []string{
+			"nvidia-cuda-nvcc==13.0.88", "nvidia-nvvm==13.0.88", "nvidia-cuda-crt==13.0.88",
+			"nvidia-cuda-runtime==13.0.96", "nvidia-cuda-cccl==13.0.85",
+		},
+		files: []string{
+			"bin/nvcc", "bin/ptxas", "bin/nvcc.profile", "nvvm/bin/cicc",
+			"include/cuda_runtime.h", "include/cuda_fp16.h", "include/cuda_bf16.h", "include/crt/host_defines.h",
+		},
+		prove: proveNVCC,
+	}
+}
+
+// nvrtcPack is the library of the same release, with the headers that kernels include.
+func nvrtcPack() pack {
+	return pack{
+		compiler: NameNVRTC, folder: nvrtcInstallName, main: "lib/libnvrtc.so.13",
+		size: "about 95 MB to download, 240 MB on disk",
+		wheels: []string{
+			"nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-crt==13.0.88",
+			"nvidia-cuda-runtime==13.0.96", "nvidia-cuda-cccl==13.0.85",
+		},
+		files: []string{
+			"lib/libnvrtc.so.13", "lib/libnvrtc-builtins.so.13.0",
+			"include/cuda_fp16.h", "include/cuda_bf16.h", "include/crt/host_defines.h",
+		},
+		prove: proveNVRTC,
 	}
 }
 
 // installer puts the wheels into dir: all of them and checked, or nothing.
 type installer struct {
+	pack
 	dir      string
 	progress io.Writer
+}
+
+func newInstaller(p pack, cache string, progress io.Writer) installer {
+	return installer{pack: p, dir: filepath.Join(cache, p.folder), progress: progress}
 }
 
 type installMark struct {
 	Wheels []string `json:"wheels"`
 }
 
-func (in installer) nvcc(dir string) string { return filepath.Join(dir, wheelRoot, "bin", "nvcc") }
+// path is where the compiler's own file lies below a folder of wheels.
+func (in installer) path(dir string) string { return filepath.Join(dir, wheelRoot, in.main) }
 
 // missing says why dir is not a complete installation of these wheels; empty
 // means that it is.
@@ -64,18 +107,15 @@ func (in installer) missing() string {
 	if err := json.Unmarshal(data, &m); err != nil {
 		return fmt.Sprintf("%s is damaged: %v", marker, err)
 	}
-	if !slices.Equal(m.Wheels, wheels()) {
-		return fmt.Sprintf("expected the wheels %v, but got %v", wheels(), m.Wheels)
+	if !slices.Equal(m.Wheels, in.wheels) {
+		return fmt.Sprintf("expected the wheels %v, but got %v", in.wheels, m.Wheels)
 	}
-	return missingFile(in.dir)
+	return in.missingFile(in.dir)
 }
 
-// missingFile names a file without which nvcc would fail at the first kernel.
-func missingFile(dir string) string {
-	for _, f := range []string{
-		"bin/nvcc", "bin/ptxas", "bin/nvcc.profile", "nvvm/bin/cicc",
-		"include/cuda_runtime.h", "include/cuda_fp16.h", "include/cuda_bf16.h", "include/crt/host_defines.h",
-	} {
+// missingFile names a file that is not there.
+func (in installer) missingFile(dir string) string {
+	for _, f := range in.files {
 		if _, err := os.Stat(filepath.Join(dir, wheelRoot, f)); err != nil {
 			return fmt.Sprintf("it lacks %s/%s (%v)", wheelRoot, f, err)
 		}
@@ -106,7 +146,7 @@ func (in installer) install(ctx context.Context) error {
 		return nil
 	}
 	in.sweep()
-	tmp, err := os.MkdirTemp(filepath.Dir(in.dir), installName+".tmp-")
+	tmp, err := os.MkdirTemp(filepath.Dir(in.dir), in.folder+".tmp-")
 	if err != nil {
 		return in.fail("make a temporary folder", err, "")
 	}
@@ -125,7 +165,7 @@ func (in installer) install(ctx context.Context) error {
 	if err := os.Rename(target, in.dir); err != nil {
 		return in.fail("move the installation into place", err, "")
 	}
-	fmt.Fprintf(in.progress, "gocute: installed %s\n", in.nvcc(in.dir))
+	fmt.Fprintf(in.progress, "gocute: installed %s\n", in.path(in.dir))
 	return nil
 }
 
@@ -142,7 +182,7 @@ func (in installer) prerequisites(ctx context.Context) (python string, err error
 	if _, err := output(ctx, python, "-m", "pip", "--version"); err != nil {
 		return "", in.fail(step, fmt.Errorf("expected %s to have pip: %w", python, err), "")
 	}
-	if os.Getenv("NVCC_CCBIN") == "" {
+	if in.host && os.Getenv("NVCC_CCBIN") == "" {
 		if _, err := exec.LookPath("gcc"); err != nil {
 			return "", in.fail(step, fmt.Errorf("%s: %w", hostCompilerHint, err), "")
 		}
@@ -182,11 +222,11 @@ func (in installer) sweep() {
 
 // pip installs the wheels into target, telling about each download.
 func (in installer) pip(ctx context.Context, python, target, tmp string) error {
-	fmt.Fprintf(in.progress, "gocute: no nvcc here; installing that of CUDA %s into %s (about 105 MB to download, 271 MB on disk)\n", pinnedRelease, in.dir)
+	fmt.Fprintf(in.progress, "gocute: no %s here; installing that of CUDA %s into %s (%s)\n", in.compiler, pinnedRelease, in.dir, in.size)
 	args := append([]string{
 		"-m", "pip", "install", "--no-deps", "--only-binary", ":all:", "--no-compile",
 		"--progress-bar", "off", "--target", target,
-	}, wheels()...)
+	}, in.wheels...)
 	cmd := exec.CommandContext(ctx, python, args...)
 	killGroup(cmd)
 	// The environment, not options: an older pip ignores what it does not know there.
@@ -208,9 +248,9 @@ func (in installer) pip(ctx context.Context, python, target, tmp string) error {
 	return nil
 }
 
-// finish makes an nvcc of the unpacked wheels and proves it with a kernel.
+// finish makes a toolkit of the unpacked wheels and proves it with a kernel.
 func (in installer) finish(ctx context.Context, target string) error {
-	if why := missingFile(target); why != "" {
+	if why := in.missingFile(target); why != "" {
 		return in.fail("look at what pip installed", errors.New(why), "")
 	}
 	// nvcc.profile links from lib64, which the wheels call lib.
@@ -221,18 +261,10 @@ func (in installer) finish(ctx context.Context, target string) error {
 	if err != nil {
 		return in.fail("make a temporary folder", err, "")
 	}
-	tc, err := probe(ctx, in.nvcc(target), "installed", scratch)
-	if err != nil {
-		return in.fail("ask the new nvcc for its version", err, "")
+	if err := in.prove(ctx, target, scratch); err != nil {
+		return in.fail("compile a first kernel with the new "+in.compiler, err, "")
 	}
-	if tc.Version.Major != pinnedMajor || tc.Version.Minor != pinnedMinor {
-		return in.fail("check the new nvcc", fmt.Errorf("expected release %d.%d, but got %s", pinnedMajor, pinnedMinor, tc.Version), "")
-	}
-	_, err = tc.Compile(ctx, Source{Name: "gocute_check", Code: []byte(checkKernel), Archs: []string{"sm_80"}})
-	if err != nil {
-		return in.fail("compile a first kernel with the new nvcc", err, "")
-	}
-	data, err := json.MarshalIndent(installMark{Wheels: wheels()}, "", "  ")
+	data, err := json.MarshalIndent(installMark{Wheels: in.wheels}, "", "  ")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(target, marker), append(data, '\n'), 0o666)
 	}
@@ -240,6 +272,33 @@ func (in installer) finish(ctx context.Context, target string) error {
 		return in.fail("write "+marker, err, "")
 	}
 	return nil
+}
+
+// proveNVCC tries the nvcc in a folder of wheels.
+func proveNVCC(ctx context.Context, target, scratch string) error {
+	tc, err := probe(ctx, newInstaller(nvccPack(), "", nil).path(target), "installed", scratch)
+	if err != nil {
+		return err
+	}
+	return tc.proves(ctx, tc.Compile)
+}
+
+// proveNVRTC tries the library in a folder of wheels.
+func proveNVRTC(ctx context.Context, target, scratch string) error {
+	n, err := probeNVRTC(newInstaller(nvrtcPack(), "", nil).path(target), "installed", scratch)
+	if err != nil {
+		return err
+	}
+	return n.proves(ctx, n.Compile)
+}
+
+// proves checks the release and compiles a first kernel.
+func (c *Common) proves(ctx context.Context, compile func(context.Context, Source) (*Result, error)) error {
+	if c.Version.Major != pinnedMajor || c.Version.Minor != pinnedMinor {
+		return fmt.Errorf("expected release %d.%d, but got %s", pinnedMajor, pinnedMinor, c.Version)
+	}
+	_, err := compile(ctx, Source{Name: "gocute_check", Code: []byte(checkKernel), Archs: []string{"sm_80"}})
+	return err
 }
 
 const checkKernel = `#include <cuda_fp16.h>

@@ -14,8 +14,90 @@ import (
 	"time"
 )
 
+// Compile compiles the source for all its chips, in parallel. The front end
+// runs once for each virtual chip and ptxas once for each cubin, both through
+// the cache. A source nvcc refuses gives a *CompileError.
+func (t *Toolchain) Compile(ctx context.Context, src Source) (*Result, error) {
+	return t.compile(ctx, src, t.run)
+}
+
+// run makes the PTX of one virtual chip and the cubins of its chips.
+func (t *Toolchain) run(ctx context.Context, j *job) error {
+	key := j.key("ptx", j.src.Code, []byte(j.includes), []byte(strings.Join(j.frontArgs(), "\x00")))
+	e, hit, err := t.step(ctx, j, key, j.ptx.Arch, t.front)
+	if err != nil {
+		return err
+	}
+	j.ptx.Code, j.ptx.Hit, j.ptx.Seconds = e.payload, hit, e.Seconds
+	j.warn(e.Log)
+	for _, arch := range j.archs {
+		key := j.key("cubin", j.ptx.Code, []byte(strings.Join(j.asmArgs(arch), "\x00")))
+		e, hit, err := t.step(ctx, j, key, arch, t.assemble)
+		if err != nil {
+			return err
+		}
+		b := Binary{Arch: arch, Cubin: e.payload, Report: ParseReport(e.Log), Hit: hit, Seconds: e.Seconds}
+		j.binaries = append(j.binaries, b)
+		j.warnings = append(j.warnings, b.Report.Warnings...)
+	}
+	return nil
+}
+
+// step takes a result from the cache or makes and stores it.
+func (t *Toolchain) step(ctx context.Context, j *job, key, arch string, work func(context.Context, *job, string) (entry, error)) (entry, bool, error) {
+	if e, ok := j.cached(key); ok {
+		return e, true, nil
+	}
+	release, err := j.slot(ctx)
+	if err != nil {
+		return entry{}, false, err
+	}
+	defer release()
+	e, err := work(ctx, j, arch)
+	if err != nil {
+		return entry{}, false, err
+	}
+	j.keep(key, e)
+	return e, false, nil
+}
+
+func (j *job) commonArgs() []string {
+	args := []string{"-O3"}
+	if j.src.LineInfo {
+		args = append(args, "-lineinfo")
+	}
+	return args
+}
+
+func (j *job) frontArgs() []string {
+	// cicc's second level gives the same PTX as its third for kernels whose loops are unrolled already, a fifth sooner.
+	args := append(j.commonArgs(), "-std=c++17", "-Xcicc", "-O2", "-arch="+j.ptx.Arch, "-ptx")
+	for i := range j.src.IncludeDirs {
+		args = append(args, "-I"+includeLink(i))
+	}
+	return append(args, j.src.Flags...)
+}
+
+func (j *job) asmArgs(arch string) []string {
+	return append(append(j.commonArgs(), "-arch="+arch, "-Xptxas", "-v", "-cubin"), j.src.Flags...)
+}
+
+// includeLink names the link that stands for an include folder while compiling:
+// __FILE__ then shows no path of this machine.
+func includeLink(i int) string { return fmt.Sprintf("include%d", i) }
+
+// front runs nvcc's preprocessor and optimiser: source to PTX.
+func (t *Toolchain) front(ctx context.Context, j *job, arch string) (entry, error) {
+	return t.nvcc(ctx, j, arch, j.frontArgs(), j.src.Name+".cu", j.src.Code, j.src.Name+".ptx")
+}
+
+// assemble runs ptxas through nvcc: PTX to cubin.
+func (t *Toolchain) assemble(ctx context.Context, j *job, arch string) (entry, error) {
+	return t.nvcc(ctx, j, arch, j.asmArgs(arch), j.src.Name+".ptx", j.ptx.Code, j.src.Name+".cubin")
+}
+
 // nvcc runs one step in a folder of its own.
-func (j *job) nvcc(ctx context.Context, arch string, args []string, in string, data []byte, out string) (entry, error) {
+func (t *Toolchain) nvcc(ctx context.Context, j *job, arch string, args []string, in string, data []byte, out string) (entry, error) {
 	dir, err := os.MkdirTemp("", "gocute-")
 	if err != nil {
 		return entry{}, fmt.Errorf("make a temporary folder: %w", err)
@@ -28,7 +110,7 @@ func (j *job) nvcc(ctx context.Context, arch string, args []string, in string, d
 		return entry{}, err
 	}
 	args = append(slices.Clone(args), "-o", out, in)
-	cmd := exec.CommandContext(ctx, j.tc.NVCC, args...)
+	cmd := exec.CommandContext(ctx, t.NVCC, args...)
 	killGroup(cmd)
 	cmd.Dir = dir
 	// nvcc's own temporary files go where they are removed even if it is killed.
@@ -43,7 +125,7 @@ func (j *job) nvcc(ctx context.Context, arch string, args []string, in string, d
 	}
 	text := strings.ReplaceAll(log.String(), dir+string(filepath.Separator), "")
 	if err != nil {
-		return entry{}, &CompileError{Kernel: j.src.Name, Arch: arch, Args: args, Output: text, Err: err}
+		return entry{}, &CompileError{Compiler: NameNVCC, Kernel: j.src.Name, Arch: arch, Args: args, Output: text, Err: err}
 	}
 	payload, err := os.ReadFile(filepath.Join(dir, out))
 	if err != nil {

@@ -10,17 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// realToolchain finds or installs the real nvcc, with a cache of the test's own.
-func realToolchain(t *testing.T) *Toolchain {
-	t.Helper()
-	opt := Options{Progress: os.Stderr, NoInstall: os.Getenv("GOCUTE_NO_INSTALL") == "1"}
-	tc, err := Find(t.Context(), opt)
-	if err != nil && opt.NoInstall {
-		t.Skipf("GOCUTE_NO_INSTALL=1 and no nvcc: %v", err)
+// withReal finds or installs the real compilers and runs a test with each, with a cache of the test's own.
+func withReal(t *testing.T, test func(t *testing.T, c Compiler)) {
+	for _, name := range []string{NameNVCC, NameNVRTC} {
+		t.Run(name, func(t *testing.T) {
+			opt := Options{Progress: os.Stderr, NoInstall: os.Getenv("GOCUTE_NO_INSTALL") == "1"}
+			c, err := FindCompiler(t.Context(), name, opt)
+			if err != nil && opt.NoInstall {
+				t.Skipf("GOCUTE_NO_INSTALL=1 and no %s: %v", name, err)
+			}
+			require.NoError(t, err)
+			c.About().CacheDir = t.TempDir()
+			test(t, c)
+		})
 	}
-	require.NoError(t, err)
-	tc.CacheDir = t.TempDir()
-	return tc
 }
 
 // realKernel has what the helpers look for, and names that nvcc derives from
@@ -57,8 +60,9 @@ func realSource(t *testing.T) Source {
 	return Source{Name: "k", Code: []byte(realKernel), IncludeDirs: []string{inc}, Archs: []string{"sm_80", "sm_90", "sm_90a"}}
 }
 
-func TestRealCompile(t *testing.T) {
-	tc := realToolchain(t)
+func TestRealCompile(t *testing.T) { withReal(t, realCompile) }
+
+func realCompile(t *testing.T, tc Compiler) {
 	res := compile(t, tc, realSource(t))
 	for _, w := range res.Warnings {
 		t.Log(w)
@@ -90,8 +94,9 @@ func TestRealCompile(t *testing.T) {
 }
 
 // The same input must give the same bytes in another folder at another time.
-func TestRealCompileIsDeterministic(t *testing.T) {
-	tc := realToolchain(t)
+func TestRealCompileIsDeterministic(t *testing.T) { withReal(t, realCompileIsDeterministic) }
+
+func realCompileIsDeterministic(t *testing.T, tc Compiler) {
 	src := realSource(t)
 	src.Archs, src.NoCache = []string{"sm_80"}, true
 	for _, src.LineInfo = range []bool{false, true} {
@@ -122,12 +127,14 @@ func TestRealCompileIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestRealCompileErrors(t *testing.T) {
-	tc := realToolchain(t)
+func TestRealCompileErrors(t *testing.T) { withReal(t, realCompileErrors) }
+
+func realCompileErrors(t *testing.T, tc Compiler) {
 	_, err := tc.Compile(t.Context(), Source{Name: "broken", Code: []byte("int x = ;\n"), Archs: []string{"sm_80"}})
 	var ce *CompileError
 	require.ErrorAs(t, err, &ce)
 	require.Contains(t, ce.Output, "broken.cu(1): error")
+	require.Equal(t, "compute_80", ce.Arch)
 
 	// What only ptxas notices is reported for the chip, with the PTX's name.
 	bad := `extern "C" __global__ void k() { asm volatile("no.such.thing;"); }`
@@ -135,11 +142,13 @@ func TestRealCompileErrors(t *testing.T) {
 	require.ErrorAs(t, err, &ce)
 	require.Equal(t, "sm_80", ce.Arch)
 	require.Contains(t, ce.Output, "badasm.ptx, line")
+	require.ErrorContains(t, err, "build: "+tc.About().Name+" failed on kernel badasm for sm_80")
 }
 
 // Flags reach both steps: a register limit is ptxas' business.
-func TestRealFlags(t *testing.T) {
-	tc := realToolchain(t)
+func TestRealFlags(t *testing.T) { withReal(t, realFlags) }
+
+func realFlags(t *testing.T, tc Compiler) {
 	code := `extern "C" __global__ void k(float* a) {
   float x[64];
   for (int i = 0; i < 64; i++) x[i] = a[i * 32 + threadIdx.x];

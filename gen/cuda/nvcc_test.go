@@ -39,7 +39,25 @@ func compile(t *testing.T, name string, code []byte, include string) []build.Ins
 	require.Len(t, entries, 1)
 	require.Zero(t, entries[0].LocalBytes)
 	t.Logf("%s: %d registers, %.2f s", name, report.Registers, res.Seconds())
+	withNVRTC(t, src)
 	return entries[0].Instrs
+}
+
+// withNVRTC compiles the same with the library, if one is there.
+func withNVRTC(t *testing.T, src build.Source) {
+	t.Helper()
+	n, err := build.FindNVRTC(t.Context(), build.Options{NoInstall: true})
+	if err != nil {
+		return
+	}
+	res, err := n.Compile(t.Context(), src)
+	require.NoError(t, err, "%s", src.Code)
+	require.Empty(t, res.Warnings)
+	report, ok := res.Binaries[0].Report.Kernel(src.Name)
+	require.True(t, ok)
+	require.Zero(t, report.StackFrame)
+	require.False(t, report.Spills())
+	require.NotZero(t, report.Registers)
 }
 
 // count is the number of instructions whose mnemonic begins with prefix.
