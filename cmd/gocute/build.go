@@ -18,13 +18,15 @@ type buildCmd struct {
 	Packages []string `arg:"" optional:"" name:"PKG" help:"Packages with kernels, or generated ones; the folder here if there is none."`
 	Out      string   `short:"o" default:"out" help:"Folder for the generated packages, relative to the folder here." placeholder:"DIR"`
 	Header   bool     `help:"Include gocute's headers, which go to DIR/include, instead of printing one self-contained file."`
-	NoCache  bool     `help:"Compile anew, one image after the other, and tell how long nvcc took for each."`
+	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" help:"nvcc, or nvrtc: the library, which compiles several times faster, in this process." placeholder:"NAME"`
+	NoCache  bool     `help:"Compile anew, one image after the other, and tell how long the compiler took for each."`
 }
 
 // Help is shown by --help.
 func (buildCmd) Help() string {
 	return `Example: gocute build ./kernels -o out
 Example: gocute build ./out/gemm_f16
+Example: gocute build --compiler nvrtc --no-cache ./out/gemm_f16
 
 Generates as gocute gen does and compiles for sm_80 and sm_90, and to PTX for later GPUs, into DIR/NAME/bin, which
 the launcher embeds. A generated package is compiled as it is. With -k, the other kernels may be wrong. SMEM counts static and dynamic shared memory.`
@@ -53,7 +55,7 @@ func (c *buildCmd) Run(s *session) error {
 		return err
 	}
 	defer remove()
-	if err := s.compile(units, c.NoCache); err != nil {
+	if err := s.compile(units, c.Compiler, c.NoCache); err != nil {
 		return err
 	}
 	for _, u := range units {
@@ -73,7 +75,7 @@ func (c *buildCmd) Run(s *session) error {
 	if err := o.write(); err != nil {
 		return err
 	}
-	s.table(units)
+	s.table(units, c.Compiler)
 	return nil
 }
 
@@ -122,14 +124,14 @@ func (u *unit) archs() []string {
 	return out
 }
 
-// compile compiles all kernels; the toolchain bounds how many processes run at a time. Without the cache they run one
+// compile compiles all kernels; the compiler bounds how many it does at a time. Without the cache they run one
 // at a time, which makes their times comparable.
-func (s *session) compile(units []*unit, noCache bool) error {
-	tc, err := build.Find(s.ctx, build.Options{Progress: s.stderr})
+func (s *session) compile(units []*unit, compiler string, noCache bool) error {
+	tc, err := build.FindCompiler(s.ctx, compiler, build.Options{Progress: s.stderr})
 	if err != nil {
 		return err
 	}
-	for _, w := range tc.Warnings {
+	for _, w := range tc.About().Warnings {
 		fmt.Fprintln(s.stderr, "gocute:", w)
 	}
 	one := func(u *unit) {
@@ -161,9 +163,9 @@ func (s *session) compile(units []*unit, noCache bool) error {
 	return nil
 }
 
-// table prints what nvcc made of the kernels; the time is that of all steps to an image.
-func (s *session) table(units []*unit) {
-	t := newTable(s.stdout, "KERNEL", "IMAGE", "NVCC", "REGISTERS", "SPILLS", "STACK", "SMEM")
+// table prints what the compiler made of the kernels; the time is that of all steps to an image.
+func (s *session) table(units []*unit, compiler string) {
+	t := newTable(s.stdout, "KERNEL", "IMAGE", strings.ToUpper(compiler), "REGISTERS", "SPILLS", "STACK", "SMEM")
 	for _, u := range units {
 		front := map[string]build.PTX{}
 		for _, p := range u.result.PTX {
@@ -184,7 +186,7 @@ func (s *session) table(units []*unit) {
 	t.flush()
 }
 
-// took is how long nvcc ran.
+// took is how long the compiler ran.
 func took(hit bool, seconds float64) string {
 	if hit {
 		return "cached"

@@ -164,18 +164,22 @@ func (b Bundle) command() string {
 	return "gocute build " + cmp.Or(b.Package, b.Name)
 }
 
-// Compile makes an image from the embedded source for a device of architecture arch, such as sm_90, with an
-// nvcc that is already on the machine: a cubin, or PTX if only that is wanted or nvcc is older than the device.
+// Compile makes an image from the embedded source for a device of architecture arch, such as sm_90, with an nvcc or
+// else a libnvrtc that is already on the machine: a cubin, or PTX if only that is wanted or the compiler is older than
+// the device.
 func (b Bundle) Compile(ctx context.Context, arch string, ptxOnly bool) ([]cuda.Image, error) {
 	if strings.TrimSpace(b.CU) == "" {
 		return nil, errors.New("no source is embedded")
 	}
-	tc, err := build.Find(ctx, build.Options{NoInstall: true})
+	tc, err := build.FindCompiler(ctx, build.NameNVCC, build.Options{NoInstall: true})
 	if err != nil {
-		return nil, err
+		var err2 error
+		if tc, err2 = build.FindCompiler(ctx, build.NameNVRTC, build.Options{NoInstall: true}); err2 != nil {
+			return nil, errors.Join(err, err2)
+		}
 	}
 	src := build.Source{Name: b.Name, Code: []byte(b.CU), Archs: []string{arch}, PTXArchs: []string{}}
-	if ptxOnly || !slices.Contains(tc.Targets, arch) {
+	if ptxOnly || !tc.About().Supports(arch) {
 		src.Archs, src.PTXArchs = []string{}, []string{fmt.Sprintf("compute_%d", b.Arch)}
 	}
 	res, err := tc.Compile(ctx, src)

@@ -5,6 +5,6 @@
 // # Where a kernel's code comes from
 //
 // In this order: a cubin for the device in the embedded folder bin/; PTX there, which the driver compiles;
-// the embedded .cu, compiled now by an nvcc that is already on the machine (nothing is ever installed);
+// the embedded .cu, compiled now by an nvcc or a libnvrtc that is already on the machine (nothing is ever installed);
 // else an error that says which command to run. GOCUTE_FORCE_PTX=1 in the environment rules cubins out.
 package launch

@@ -133,12 +133,15 @@ func (g *noGPU) LoadModule(images []cuda.Image) (*cuda.Module, error) {
 // Without an image and a compiler the error says what to run, and nothing is installed.
 func TestNoCompiler(t *testing.T) {
 	t.Setenv(build.EnvNVCC, filepath.Join(t.TempDir(), "nvcc"))
+	t.Setenv(build.EnvNVRTC, filepath.Join(t.TempDir(), "libnvrtc.so"))
 	t.Setenv(build.EnvCache, t.TempDir())
 	b := Bundle{Name: "k", Package: "example.com/app/out/k", CU: "x", Arch: 80}
 	_, err := b.module(&noGPU{})
 	require.ErrorIs(t, err, cuda.ErrNoImage)
 	var nf *build.NotFoundError
 	require.ErrorAs(t, err, &nf)
+	require.ErrorContains(t, err, "no usable nvcc")
+	require.ErrorContains(t, err, "no usable nvrtc")
 	require.ErrorContains(t, err, "run: gocute build example.com/app/out/k, then build")
 	files, err := os.ReadDir(os.Getenv(build.EnvCache))
 	require.NoError(t, err)
@@ -157,13 +160,23 @@ func TestOtherFailure(t *testing.T) {
 
 // With a compiler on the machine the embedded source is compiled for the device.
 func TestCompile(t *testing.T) {
-	_, err := build.Find(context.Background(), build.Options{NoInstall: true})
-	if err != nil {
-		t.Skip("no nvcc here")
+	for _, name := range []string{build.NameNVCC, build.NameNVRTC} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := build.FindCompiler(context.Background(), name, build.Options{NoInstall: true}); err != nil {
+				t.Skip(err)
+			}
+			if name == build.NameNVRTC { // the second choice
+				t.Setenv(build.EnvNVCC, filepath.Join(t.TempDir(), "nvcc"))
+			}
+			compiles(t, name)
+		})
 	}
+}
+
+func compiles(t *testing.T, compiler string) {
 	b := Bundle{Name: "k", CU: `extern "C" __global__ void k(float* x) { x[threadIdx.x] = 1; }`, Arch: 80}
 	g := &noGPU{}
-	_, err = b.module(g)
+	_, err := b.module(g)
 	require.NoError(t, err)
 	require.Len(t, g.given[1], 1)
 	require.Equal(t, "sm_90", g.given[1][0].Arch)
@@ -178,4 +191,5 @@ func TestCompile(t *testing.T) {
 	_, err = b.module(g)
 	var ce *build.CompileError
 	require.ErrorAs(t, err, &ce)
+	require.Equal(t, compiler, ce.Compiler)
 }
