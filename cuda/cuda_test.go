@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/internal/dl"
 )
 
 func TestNoDriver(t *testing.T) {
@@ -48,6 +49,33 @@ func TestStart(t *testing.T) {
 	f.devices = 0
 	_, err = drv.open(0)
 	assert.ErrorIs(t, err, ErrNoDevice)
+}
+
+func TestOpenWith(t *testing.T) {
+	f := &fake{calls: map[string]int{}, fail: map[string]Result{}, devices: 1, attrs: fakeAttributes()}
+	fns, without := f.functions(), ""
+	for name, fn := range f.kernels() {
+		fns[name] = fn
+	}
+	lookup := func(name string) uintptr {
+		if fn, ok := fns[name]; ok && name != without {
+			return dl.Callback(fn)
+		}
+		return 0
+	}
+	d, err := OpenWith(lookup, 0)
+	require.NoError(t, err)
+	assert.Equal(t, "Fake GPU (sm_90)", d.String())
+	require.NoError(t, d.Close())
+	_, err = OpenWith(lookup, 1)
+	require.ErrorIs(t, err, ErrNoDevice)
+	without = "cuFuncGetParamInfo" // optional
+	_, err = OpenWith(lookup, 0)
+	require.NoError(t, err)
+	without = "cuLaunchKernel"
+	_, err = OpenWith(lookup, 0)
+	require.ErrorIs(t, err, ErrNoDriver)
+	require.ErrorContains(t, err, "the one given lacks cuLaunchKernel")
 }
 
 func TestDevice(t *testing.T) {

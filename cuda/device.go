@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -74,6 +75,25 @@ func Open(ordinal int) (*Device, error) {
 		return nil, err
 	}
 	return drv.open(ordinal)
+}
+
+// OpenWith is Open on a driver that lookup gives: the addresses of its C functions by their exported names, 0 for one
+// that it lacks. It is for tests that stand in for libcuda, and for layers over it.
+func OpenWith(lookup func(name string) uintptr, ordinal int) (*Device, error) {
+	d := &driver{path: "given by the caller"}
+	var missing []string
+	for _, s := range d.symbols() {
+		if *s.Addr = lookup(s.Name); *s.Addr == 0 && !s.Optional {
+			missing = append(missing, s.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%w: the one given lacks %s", ErrNoDriver, strings.Join(missing, ", "))
+	}
+	if err := d.start(); err != nil {
+		return nil, err
+	}
+	return d.open(ordinal)
 }
 
 func (d *driver) open(ordinal int) (*Device, error) {

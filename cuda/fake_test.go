@@ -35,7 +35,7 @@ const fakeContext = 0xc0ffee
 
 func newFake(t testing.TB) (*fake, *driver) {
 	f := &fake{calls: map[string]int{}, fail: map[string]Result{}, mem: map[uint64][]byte{}, next: 0x7f0000000000, devices: 2}
-	f.attrs = map[int32]int32{1: 1024, 8: 49152, 10: 32, 16: 132, 38: 50 << 20, 39: 2048, 75: 9, 76: 0, 81: 233472, 82: 65536, 95: 1, 97: 232448}
+	f.attrs = fakeAttributes()
 	fns := f.functions()
 	for name, fn := range f.kernels() {
 		fns[name] = fn
@@ -47,6 +47,11 @@ func newFake(t testing.TB) (*fake, *driver) {
 		*s.Addr = dl.Callback(fn)
 	}
 	return f, d
+}
+
+// fakeAttributes are the numbers of an H200, by CUdevice_attribute.
+func fakeAttributes() map[int32]int32 {
+	return map[int32]int32{1: 1024, 8: 49152, 10: 32, 16: 132, 38: 50 << 20, 39: 2048, 75: 9, 76: 0, 81: 233472, 82: 65536, 95: 1, 97: 232448}
 }
 
 func openFake(t testing.TB) (*fake, *Device) {
