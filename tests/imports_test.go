@@ -38,6 +38,7 @@ var importTable = map[string][]string{
 	"cuda":         {"elem", "internal/dl"},
 	"cuda/launch":  {"cuda", "elem", "build"},
 	"cuda/cublas":  {"cuda", "internal/dl", "elem"},
+	"cuda/tuned":   {"cuda"},
 	"check":        {"dsl", "algebra", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "emu", "build", "cuda", "cuda/launch"},
 	"kernels":      {"dsl", "atoms", "algebra", "elem"},
 	"cmd":          {"*"},
