@@ -19,10 +19,7 @@ const (
 
 // compare judges every tensor after the run.
 func (p *plan) compare(ctx context.Context, expects []dsl.Expectation, res *Result) error {
-	ref := &dsl.Ref{Tensors: map[string]dsl.RefTensor{}, Dims: p.dims, Scalars: p.scalars}
-	for _, t := range p.tensors {
-		ref.Tensors[t.p.Name] = dsl.RefTensor{Extents: t.extents, Strides: t.strides, Data: t.values()}
-	}
+	ref := p.reference()
 	for _, t := range p.tensors {
 		out := &Output{Name: t.p.Name, Kind: t.p.Elem, Extents: t.extents, Elements: t.elements(), Written: t.p.Write}
 		for _, e := range expects {
@@ -39,6 +36,15 @@ func (p *plan) compare(ctx context.Context, expects []dsl.Expectation, res *Resu
 		}
 	}
 	return nil
+}
+
+// reference is what the references read.
+func (p *plan) reference() *dsl.Ref {
+	ref := &dsl.Ref{Tensors: map[string]dsl.RefTensor{}, Dims: p.dims, Scalars: p.scalars}
+	for _, t := range p.tensors {
+		ref.Tensors[t.p.Name] = dsl.RefTensor{Extents: t.extents, Strides: t.strides, Data: t.values()}
+	}
+	return ref
 }
 
 // coverage looks for elements that nobody wrote and for writes beside the tensor.

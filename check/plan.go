@@ -28,7 +28,17 @@ type plan struct {
 	tensors  []*tensor // in the order of the parameters
 }
 
+// newPlan checks the arguments, lays out the tensors and fills them.
 func newPlan(c *cir.Kernel, args Args, use memoryUse) (*plan, error) {
+	p, err := resolve(c, args, use)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.data(args, use)
+}
+
+// resolve is newPlan without any memory: it may be asked for sizes that only a GPU can hold.
+func resolve(c *cir.Kernel, args Args, use memoryUse) (*plan, error) {
 	p := &plan{c: c, dims: map[string]int64{}, scalars: map[string]float64{}}
 	if err := p.known(args); err != nil {
 		return nil, err
@@ -61,7 +71,13 @@ func newPlan(c *cir.Kernel, args Args, use memoryUse) (*plan, error) {
 	if err := p.conditions(); err != nil {
 		return nil, err
 	}
-	return p, p.data(args, use)
+	if err := p.layouts(); err != nil {
+		return nil, err
+	}
+	for _, t := range p.tensors {
+		t.size()
+	}
+	return p, nil
 }
 
 // known refuses names that the kernel does not have.
@@ -155,18 +171,14 @@ func (p *plan) evaluate(es []sym.Expr) ([]int64, error) {
 	return out, nil
 }
 
-// data lays out the tensors and fills them, if the machine has the memory.
+// data fills the tensors, if the machine has the memory.
 func (p *plan) data(args Args, use memoryUse) error {
-	if err := p.layouts(); err != nil {
-		return err
-	}
 	limit, whose := memoryLimit()
 	if err := p.affordable(use, limit, whose); err != nil {
 		return err
 	}
 	counters := p.c.Counters()
 	for _, t := range p.tensors {
-		t.size()
 		given, ok := args.Tensors[t.p.Name]
 		if ok && (int64(len(given)) != t.count || !t.p.Read) {
 			return fmt.Errorf("%s: %s: expected the data of an input, %d numbers, but got %d", p.c.Name, t.p.Name, t.count, len(given))
