@@ -40,6 +40,7 @@ var importTable = map[string][]string{
 	"cuda/cublas":  {"cuda", "internal/dl", "elem"},
 	"cuda/tuned":   {"cuda"},
 	"check":        {"dsl", "algebra", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "emu", "build", "cuda", "cuda/launch"},
+	"tune":         {"dsl", "dsl/ir", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "build", "cuda", "cuda/launch", "cuda/tuned", "check"},
 	"kernels":      {"dsl", "atoms", "algebra", "elem"},
 	"cmd":          {"*"},
 	"out":          {"cuda", "cuda/launch", "elem"},
