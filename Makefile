@@ -6,7 +6,7 @@ GOCUTE := $(GO) run ./cmd/gocute
 MODULES := ./tests/device $(wildcard ./examples/*)
 LDFLAGS := -ldflags="-s -w" -trimpath
 
-.PHONY: demo test check vet generate gpu-bundle agree bench times laws test-golden fuzz clean
+.PHONY: demo test check vet generate gpu-bundle tune-bundle agree bench times laws test-golden fuzz clean
 
 # Sets all up, generates every kernel, compiles them for sm_80 and sm_90, runs the GEMM on the GPU if there is one and
 # else in the emulator, and compares it with a float64 reference.
@@ -44,6 +44,12 @@ gpu-bundle:
 	$(GO) test -c $(LDFLAGS) -o bundle/launch.test ./cuda/launch
 	cp tests/device/run.sh tests/device/bench/compare.py out/gemm_f16/gemm_f16.cu bundle/
 	@du -sh bundle
+
+# The same for gocute tune: bundle/gocute tune --run bundle/gemm measures the GEMM's family there.
+tune-bundle:
+	mkdir -p bundle
+	$(GO) build $(LDFLAGS) -o bundle/gocute ./cmd/gocute
+	bundle/gocute tune gemm ./kernels --arch sm_90 --bundle bundle/gemm
 
 # Holds every kernel's results on this machine's GPU against the emulator's, bit by bit, and prints the table.
 agree:

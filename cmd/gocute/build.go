@@ -18,6 +18,7 @@ type buildCmd struct {
 	Packages []string `arg:"" optional:"" name:"PKG" help:"Packages with kernels, or generated ones; the folder here if there is none."`
 	Out      string   `short:"o" default:"out" help:"Folder for the generated packages, relative to the folder here." placeholder:"DIR"`
 	Header   bool     `help:"Include gocute's headers, which go to DIR/include, instead of printing one self-contained file."`
+	Tuned    []string `sep:"none" help:"Also the candidates of a family that are the fastest somewhere in this table of gocute tune; may be given several times." placeholder:"FILE"`
 	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" help:"nvcc, or nvrtc: the library, which compiles several times faster, in this process." placeholder:"NAME"`
 	NoCache  bool     `help:"Compile anew, one image after the other, and tell how long the compiler took for each."`
 }
@@ -46,11 +47,11 @@ type unit struct {
 
 // Run generates and compiles everything in memory, and only then writes.
 func (c *buildCmd) Run(s *session) error {
-	l, err := s.load(c.Packages)
+	l, winners, err := s.loadTuned(c.Packages, c.Tuned)
 	if err != nil {
 		return err
 	}
-	o, units, remove, err := c.units(s, l)
+	o, units, remove, err := c.units(s, l, winners)
 	if err != nil {
 		return err
 	}
@@ -80,8 +81,8 @@ func (c *buildCmd) Run(s *session) error {
 }
 
 // units generates what there are functions of, and lists all that is to be compiled; remove ends the headers' time.
-func (c *buildCmd) units(s *session, l *loaded) (o *output, units []*unit, remove func(), err error) {
-	w := wish{out: c.Out, header: c.Header, only: c.Kernels}
+func (c *buildCmd) units(s *session, l *loaded, winners map[string][]string) (o *output, units []*unit, remove func(), err error) {
+	w := wish{out: c.Out, header: c.Header, only: c.Kernels, tuned: winners}
 	for _, g := range l.generated {
 		w.known = append(w.known, g.name)
 	}

@@ -18,26 +18,75 @@ const (
 	runnerPath = modulePath + "/cmd/gocute/runner"
 )
 
-// kernelPackage is a package of the user's with functions that return kernels.
+// kernelPackage is a package of the user's with functions that return kernels or families of them.
 type kernelPackage struct {
 	path, dir string
 	module    *packages.Module // nil for one without a module
 	funcs     []kernelFunc
+	families  []kernelFunc
 }
 
 type kernelFunc struct{ name, pos string }
 
 // loaded is what the patterns on the command line stand for.
 type loaded struct {
-	kernels   []*kernelPackage
+	kernels   []*kernelPackage // with kernels
+	families  []*kernelPackage // with families; those with both are in both lists
 	generated []*generatedPackage
 	dirs      []string // of all packages that are not generated
 	near      []nearKernel
 }
 
-// load finds the packages and their kernel functions. A package that does not compile is an error, with the
-// compiler's messages.
+// load finds the packages and their kernel functions, of which there has to be one. A package that does not compile is
+// an error, with the compiler's messages.
 func (s *session) load(patterns []string) (*loaded, error) {
+	return s.loadAny(patterns, (*loaded).noKernels)
+}
+
+// all are the packages with kernels or families.
+func (l *loaded) all() []*kernelPackage {
+	out := slices.Clone(l.kernels)
+	for _, f := range l.families {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// loadEither is load for kernels or families.
+func (s *session) loadEither(patterns []string) (*loaded, error) {
+	return s.loadAny(patterns, func(l *loaded, patterns []string) error {
+		if len(l.families) > 0 {
+			return nil
+		}
+		return l.noKernels(patterns)
+	})
+}
+
+// noKernels is the error of packages without kernels, or nil.
+func (l *loaded) noKernels(patterns []string) error {
+	if len(l.kernels)+len(l.generated) > 0 {
+		return nil
+	}
+	errs := failure{fmt.Sprintf("%s: no kernels: expected exported functions without parameters that return *dsl.Kernel (of %s)",
+		strings.Join(patterns, " "), dslPath)}
+	return append(errs, l.hints("")...)
+}
+
+// loadFamilies is load for families.
+func (s *session) loadFamilies(patterns []string) (*loaded, error) {
+	return s.loadAny(patterns, func(l *loaded, patterns []string) error {
+		if len(l.families) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%s: no families: expected exported functions without parameters that return *dsl.Family (of %s)",
+			strings.Join(patterns, " "), dslPath)
+	})
+}
+
+// loadAny finds the packages; none says what is missing if nothing of use is among them.
+func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []string) error) (*loaded, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"."}
 	}
@@ -74,16 +123,14 @@ func (s *session) load(patterns []string) (*loaded, error) {
 			out.add(p)
 		}
 	}
-	if len(errs) == 0 && len(out.kernels)+len(out.generated) == 0 {
-		if env, err := s.goEnv(); err == nil && env.GOWORK == "" && (env.GOMOD == "" || env.GOMOD == os.DevNull) {
-			return nil, s.explain(errNoModule)
-		}
-		errs = failure{fmt.Sprintf("%s: no kernels: expected exported functions without parameters that return *dsl.Kernel (of %s)",
-			strings.Join(patterns, " "), dslPath)}
-		errs = append(errs, out.hints("")...)
-	}
 	if len(errs) > 0 {
 		return nil, errs
+	}
+	if err := none(out, patterns); err != nil {
+		if env, envErr := s.goEnv(); envErr == nil && env.GOWORK == "" && (env.GOMOD == "" || env.GOMOD == os.DevNull) {
+			return nil, s.explain(errNoModule)
+		}
+		return nil, err
 	}
 	return out, nil
 }
@@ -112,8 +159,12 @@ func (s *session) folders(patterns []string) error {
 func (l *loaded) add(p *packages.Package) {
 	l.dirs = append(l.dirs, p.Dir)
 	l.near = append(l.near, nearKernels(p)...)
-	if funcs := kernelFuncs(p); len(funcs) > 0 {
-		l.kernels = append(l.kernels, &kernelPackage{path: p.PkgPath, dir: p.Dir, module: p.Module, funcs: funcs})
+	k := &kernelPackage{path: p.PkgPath, dir: p.Dir, module: p.Module, funcs: funcsThatReturn(p, "Kernel"), families: funcsThatReturn(p, "Family")}
+	if len(k.funcs) > 0 {
+		l.kernels = append(l.kernels, k)
+	}
+	if len(k.families) > 0 {
+		l.families = append(l.families, k)
 	}
 }
 
@@ -158,8 +209,9 @@ func (s *session) explain(err error) error {
 	return err
 }
 
-// kernelFuncs lists the functions that return kernels, in the order of the source.
-func kernelFuncs(p *packages.Package) []kernelFunc {
+// funcsThatReturn lists the exported functions without parameters that return a pointer to a type of package dsl, in the
+// order of the source.
+func funcsThatReturn(p *packages.Package, what string) []kernelFunc {
 	type found struct {
 		kernelFunc
 		file string
@@ -169,7 +221,7 @@ func kernelFuncs(p *packages.Package) []kernelFunc {
 	scope := p.Types.Scope()
 	for _, name := range scope.Names() {
 		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok || !f.Exported() || !returnsKernel(f.Signature()) {
+		if !ok || !f.Exported() || !returns(f.Signature(), what) {
 			continue
 		}
 		at := p.Fset.Position(f.Pos())
@@ -189,16 +241,22 @@ func kernelFuncs(p *packages.Package) []kernelFunc {
 }
 
 // returnsKernel reports whether a function is func() *dsl.Kernel.
-func returnsKernel(sig *types.Signature) bool {
+func returnsKernel(sig *types.Signature) bool { return returns(sig, "Kernel") }
+
+// returns reports whether a function is func() *dsl.WHAT.
+func returns(sig *types.Signature, what string) bool {
 	if sig.Params().Len() != 0 || sig.Results().Len() != 1 || sig.TypeParams().Len() != 0 {
 		return false
 	}
 	ptr, ok := types.Unalias(sig.Results().At(0).Type()).(*types.Pointer)
-	return ok && isKernel(ptr.Elem())
+	return ok && isOfDSL(ptr.Elem(), what)
 }
 
 // isKernel reports whether a type is dsl.Kernel.
-func isKernel(t types.Type) bool {
+func isKernel(t types.Type) bool { return isOfDSL(t, "Kernel") }
+
+// isOfDSL reports whether a type is the one of that name in package dsl.
+func isOfDSL(t types.Type, what string) bool {
 	named, ok := types.Unalias(t).(*types.Named)
-	return ok && named.Obj().Name() == "Kernel" && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == dslPath
+	return ok && named.Obj().Name() == what && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == dslPath
 }

@@ -6,6 +6,7 @@
 //	gocute build -k gemm_f16 ./kernels             only one of them, whatever is wrong with the others
 //	gocute run gemm_f16 ./kernels -set M=512       runs one and compares with its reference
 //	gocute check gemm_f16 ./kernels                checks and costs in the emulator; --mutate for its mutants
+//	gocute tune gemm ./kernels                     measures a family's candidates; a table of the fastest by sizes
 //	gocute eval 'right_inverse((4,8):(8,1))'       layout algebra
 //	gocute find swizzle '(64,64):(64,1)' --ldmatrix  a layout without bank conflicts; also padding and copy
 //	gocute show layout '(4,8):(8,1)'               pictures (SVG) of layouts, atoms, tiled copies, shared memory
@@ -45,6 +46,7 @@ type cli struct {
 	Build   buildCmd   `cmd:"" help:"Generate and compile kernels."`
 	Run     runCmd     `cmd:"" help:"Run a kernel on the GPU or in the emulator and compare it with its reference."`
 	Check   checkCmd   `cmd:"" help:"Check a kernel in the emulator, exactly where it is linear, and print what it costs."`
+	Tune    tuneCmd    `cmd:"" help:"Measure the candidates of a family of kernels and write the table that programs choose by."`
 	Eval    evalCmd    `cmd:"" help:"Evaluate an expression of layout algebra."`
 	Find    findCmd    `cmd:"" help:"Find a swizzle, a padding, or thread and value layouts for a goal."`
 	Show    showCmd    `cmd:"" help:"Draw layouts, TV layouts, atoms, tiled copies and shared memory as SVG."`

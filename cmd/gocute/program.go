@@ -97,6 +97,10 @@ func (p *program) source() []byte {
 		for _, f := range k.funcs {
 			fmt.Fprintf(&b, "\t\t\t{Name: %q, Pos: %q, New: p%d.%s},\n", f.name, f.pos, i, f.name)
 		}
+		b.WriteString("\t\t}, Families: []runner.FamilyFunc{\n")
+		for _, f := range k.families {
+			fmt.Fprintf(&b, "\t\t\t{Name: %q, Pos: %q, New: p%d.%s},\n", f.name, f.pos, i, f.name)
+		}
 		b.WriteString("\t\t}},\n")
 	}
 	b.WriteString("\t})\n}\n")

@@ -32,6 +32,14 @@ func list(ctx context.Context, _ Request, pkgs []Package) Response {
 			}
 			res.Kernels = append(res.Kernels, out)
 		}
+		for _, f := range p.Families {
+			fam, err := declare(f)
+			if err != nil {
+				res.Errors = append(res.Errors, lines(err)...)
+				continue
+			}
+			res.Families = append(res.Families, Family{Func: f.Name, Pos: f.Pos, Name: fam.Name, Candidates: len(fam.Candidates)})
+		}
 	}
 	return res
 }
@@ -52,6 +60,10 @@ func describe(q *cir.Param) string {
 func generate(ctx context.Context, req Request, pkgs []Package) Response {
 	var res Response
 	var ops []*cir.Op
+	pkgs, err := withTuned(pkgs, req.Tuned)
+	if err != nil {
+		return Response{Errors: lines(err)}
+	}
 	wanted := func(string, Func) bool { return true }
 	if len(req.Only) > 0 {
 		wanted, res.Found, res.Unknown = choose(req.Only, pkgs)

@@ -13,11 +13,12 @@ import (
 	"syscall"
 
 	"github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/tune"
 )
 
 // Protocol is the version of Request and Response. The command and the module it works on may be of different
 // releases of gocute; another Protocol is refused.
-const Protocol = 2
+const Protocol = 3
 
 // Func is an exported function that returns a kernel.
 type Func struct {
@@ -26,10 +27,18 @@ type Func struct {
 	New  func() *dsl.Kernel
 }
 
-// Package is a package with kernels.
+// FamilyFunc is an exported function that returns a family.
+type FamilyFunc struct {
+	Name string // of the function
+	Pos  string // file:line of the function
+	New  func() *dsl.Family
+}
+
+// Package is a package with kernels or families.
 type Package struct {
-	Path  string
-	Funcs []Func
+	Path     string
+	Funcs    []Func
+	Families []FamilyFunc
 }
 
 // Request is what the command asks for.
@@ -41,13 +50,20 @@ type Request struct {
 	Header bool     // gen: include headers instead of printing the instructions' wrappers
 	Only   []string // gen: names of kernels or of their functions; all if there are none
 
+	Tuned map[string][]string // gen: configs of families, by the families' names, that are kernels too
+
 	Kernel   string            // run: name of the kernel or of its function
-	Set      map[string]string // run: dims and scalars
+	Set      map[string]string // run and tune: dims and scalars
 	On       string            // run: auto, gpu or cpu
-	Seed     int64             // run: of the inputs
+	Seed     int64             // run and tune: of the inputs
 	EmuSeeds []uint64          // run: schedules of the emulator
 	ForcePTX bool              // run
 	Mutate   bool              // check: print the table of mutants
+
+	Family   string              // tune: name of the family or of its function
+	Shapes   []map[string]string // tune: settings beside Set, a launch each
+	Chip     tune.Chip           // tune: what to prune and compile for
+	Compiler string              // tune: nvcc or nvrtc; none prunes only
 }
 
 // Response is what came of a request.
@@ -56,9 +72,17 @@ type Response struct {
 	Errors   []string // a line each, or a line with indented ones below it
 	Kernels  []Kernel // list and gen
 	Headers  map[string][]byte
-	Unknown  []string // run and gen: there is no such kernel, but those of these names and functions
-	Found    []string // gen: the names of Only that are here
-	Failed   bool     // run: the kernel ran and is wrong
+	Unknown  []string          // run and gen: there is no such kernel, but those of these names and functions
+	Found    []string          // gen: the names of Only that are here
+	Failed   bool              // run: the kernel ran and is wrong
+	Families []Family          // list
+	Bundle   map[string][]byte // tune: the files of a tune.Bundle
+}
+
+// Family is a declared family.
+type Family struct {
+	Func, Pos, Name string
+	Candidates      int
 }
 
 // Kernel is a recorded kernel.
@@ -79,7 +103,7 @@ type Kernel struct {
 
 // actions are what a request can ask for.
 var actions = map[string]func(ctx context.Context, req Request, pkgs []Package) Response{
-	"list": list, "gen": generate, "run": run, "check": inspect,
+	"list": list, "gen": generate, "run": run, "check": inspect, "tune": prepare,
 }
 
 // Main serves the request in the file named by the first argument. The synthetic main program calls it, with the
