@@ -38,6 +38,9 @@ else
 fi
 step plot 1 ./bench -plot "$results" -o "$logs/bench.svg"
 
+# What make tune-bundle prepared, if it did.
+if [ -d gemm ]; then step tune 24 ./gocute tune --run gemm -o "$logs/gemm.tune.json"; fi
+
 # How long nvcc takes for the GEMM, alone in an empty folder.
 compile() (
   dir=$(mktemp -d) && cp gemm_f16.cu "$dir" && cd "$dir" || exit

@@ -140,23 +140,18 @@ func shapes(f *dsl.Family, req Request) ([]check.Args, error) {
 		isDim[q.Name] = q.Class == cir.Dim
 	}
 	given := req.Shapes
-	for name := range req.Set {
-		if len(given) == 0 && isDim[name] { // one shape, all in Set
-			given = []map[string]string{{}}
+	switch {
+	case len(given) > 0:
+	case slices.ContainsFunc(slices.Collect(maps.Keys(req.Set)), func(name string) bool { return isDim[name] }), len(f.Shapes) == 0:
+		given = []map[string]string{{}} // one shape, all of it in Set
+	default:
+		for _, s := range f.Shapes {
+			set := map[string]string{}
+			for name, v := range s {
+				set[name] = fmt.Sprint(v)
+			}
+			given = append(given, set)
 		}
-	}
-	for _, s := range f.Shapes {
-		if len(req.Shapes) > 0 || len(given) == 1 && len(given[0]) == 0 {
-			break
-		}
-		set := map[string]string{}
-		for name, v := range s {
-			set[name] = fmt.Sprint(v)
-		}
-		given = append(given, set)
-	}
-	if len(given) == 0 {
-		given = []map[string]string{{}}
 	}
 	var out []check.Args
 	for _, s := range given {
