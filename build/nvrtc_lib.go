@@ -25,7 +25,6 @@ func (e *NVRTCError) Error() string { return fmt.Sprintf("%s: %s", e.Op, e.Name)
 const (
 	rtcInvalidOption = 5
 	rtcCompilation   = 6
-	rtcBuiltins      = 7
 )
 
 // rtcLib is the addresses of libnvrtc's functions.

@@ -52,15 +52,14 @@ func ChipFrom(i cuda.Info) Chip {
 
 // Allocation is in these units on every architecture since sm_80.
 const (
-	warpLanes       = 32
-	maxRegisters    = 255  // of a thread
-	registerUnit    = 256  // of a warp
-	registerStep    = 8    // of a thread
-	sharedUnit      = 128  // bytes
-	sharedReserved  = 1024 // bytes of each block that the system takes
-	maxBlocksSM     = 32
-	schedulers      = 4 // of a multiprocessor, each of which wants a warp
-	registersAtHand = maxRegisters
+	warpLanes      = 32
+	maxRegisters   = 255  // of a thread
+	registerUnit   = 256  // of a warp
+	registerStep   = 8    // of a thread
+	sharedUnit     = 128  // bytes
+	sharedReserved = 1024 // bytes of each block that the system takes
+	maxBlocksSM    = 32
+	schedulers     = 4 // of a multiprocessor, each of which wants a warp
 )
 
 func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }

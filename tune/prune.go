@@ -46,7 +46,7 @@ func registersOf(t *ir.Tensor) int {
 func prune(k *ir.Kernel, c *cir.Kernel, chip Chip) string {
 	arch, err := strconv.Atoi(strings.TrimRight(strings.TrimPrefix(chip.Arch, "sm_"), "af"))
 	need := fragments(k)
-	limit := registersAtHand
+	limit := maxRegisters
 	if c.Threads > 0 {
 		perThread := chip.RegistersSM / roundUp(c.Threads, warpLanes) / max(c.MinBlocks, 1)
 		limit = min(limit, perThread/registerStep*registerStep)
