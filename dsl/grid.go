@@ -21,20 +21,41 @@ func (k *K) GridDependencySynchronize() {
 		return
 	}
 	for _, o := range k.kernel.ir.Body {
-		switch s := o.(type) {
-		case ir.StmtOp:
+		if s, ok := o.(ir.StmtOp); ok {
 			if _, ok := s.Stmt.(cir.GridWait); ok {
 				k.errorf(op, "expects one call, but the kernel already waits")
 				return
 			}
-		case ir.FillOp, ir.MBarrierOp:
-		default:
-			p := o.Position()
-			k.errorf(op, "expects to come before everything that may touch memory, but %s:%d comes before it", filepath.Base(p.File), p.Line)
-			return
 		}
 	}
+	if o := touching(k.kernel.ir.Body); o != nil {
+		p := o.Position()
+		k.errorf(op, "expects to come before everything that may touch memory, but %s:%d comes before it", filepath.Base(p.File), p.Line)
+		return
+	}
 	k.add(ir.StmtOp{Stmt: cir.GridWait{Pos: k.position()}})
+}
+
+// touching is the first operation that may touch global memory, or nil.
+func touching(ops []ir.Op) ir.Op {
+	for _, o := range ops {
+		switch o := o.(type) {
+		case ir.StmtOp, ir.FillOp, ir.MBarrierOp:
+		case ir.LoopOp:
+			if t := touching(o.Body); t != nil {
+				return t
+			}
+		case ir.IfOp:
+			for _, body := range [][]ir.Op{o.Then, o.Else} {
+				if t := touching(body); t != nil {
+					return t
+				}
+			}
+		default:
+			return o
+		}
+	}
+	return nil
 }
 
 // TriggerLaunchCompletion lets the next kernel on the stream start as soon as all blocks of this one have called it or

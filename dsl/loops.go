@@ -81,22 +81,28 @@ func (k *K) If(c Cond, then func(), otherwise func()) {
 }
 
 // Let gives an integer a name in the emitted code, where it is computed once.
-func (k *K) Let(name string, x any) Expr {
-	e, ok := k.expr("Let", x)
+func (k *K) Let(name string, x any) Expr { return k.let("Let", name, x, false) }
+
+// Opaque is Let for a value that nvcc must take as unknown: what depends on it is computed after this place, again in each
+// round of a loop. Indices that are seldom needed do not take registers then while a main loop needs them.
+func (k *K) Opaque(name string, x any) Expr { return k.let("Opaque", name, x, true) }
+
+func (k *K) let(op, name string, x any, opaque bool) Expr {
+	e, ok := k.expr(op, x)
 	if !ok {
 		return Expr{k: k, err: errReported}
 	}
 	if !identifier.MatchString(name) {
-		k.errorf("Let", "expects a name that is an identifier, but got %q", name)
+		k.errorf(op, "expects a name that is an identifier, but got %q", name)
 		return Expr{k: k, err: errReported}
 	}
-	if _, isConst := e.IsConst(); isConst {
+	if _, isConst := e.IsConst(); isConst && !opaque {
 		return Expr{e: e, k: k}
 	}
 	lo, hi := e.Range()
 	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Var, Lo: lo, Hi: hi, Multiple: e.Multiple()}
 	k.symbols[s.Name] = &scope{open: true, pos: k.position()}
-	k.add(ir.StmtOp{Stmt: cir.Let{Pos: k.position(), Sym: s, Value: e}})
+	k.add(ir.StmtOp{Stmt: cir.Let{Pos: k.position(), Sym: s, Value: e, Opaque: opaque}})
 	return Expr{e: sym.New(s), k: k}
 }
 

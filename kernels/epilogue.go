@@ -71,6 +71,7 @@ type output[E, Acc, Q, O elem.Any] struct {
 	vec         int // elements of a store
 	r2s         TiledCopy[Rmem, Smem, Acc]
 	sC          Tensor[Smem, Acc] // (SLICE_M,BLK_N)
+	narrow      narrow[E, Acc, Q, O]
 }
 
 // newStore places the results in shared memory, over the operands' stages: all of a tile at once where all stages are free,
@@ -88,6 +89,7 @@ func newStore[E, Acc, Q, O elem.Any](p *product[E, Acc], C Tensor[Gmem, O], N Ex
 	}
 	o.r2s = CopyC(atoms.UniversalCopy[Rmem, Smem](2*accBits), p.mma)
 	o.sC = SharedOver[Acc](k, "sC", o.staging(rows, g.BN, accBits), p.a.stages) // (SLICE_M,BLK_N)
+	o.narrow = newNarrow(o)
 	return o
 }
 
@@ -119,14 +121,29 @@ func (o output[E, Acc, Q, O]) paired(columns, accBits int) bool {
 // store writes C = f(alpha*acc + beta*C): rows of 16-byte vectors where rows of C are aligned, else element by element, which
 // is coalesced too.
 func (o output[E, Acc, Q, O]) store(w work) {
+	k := o.p.k
+	k.Helper()
+	k.IfMultiple(o.N, o.vec, func() {
+		k.Helper()
+		vectors := func() { o.general(w, true) }
+		if !o.narrow.use {
+			vectors()
+			return
+		}
+		k.If(o.beta.Eq(Lit[Q](0)), func() { o.narrow.store(o, w) }, vectors)
+	}, func() { o.general(w, false) })
+}
+
+// general stages sums, so that C and the epilogue's inputs can join them.
+func (o output[E, Acc, Q, O]) general(w work, vectors bool) {
 	k, p := o.p.k, o.p
 	k.Helper()
-	toShared := o.r2s.Slice(k.Thread)
+	toShared := o.r2s.Slice(w.thread)
 	from, to := toShared.RetileS(p.acc), toShared.PartitionD(o.sC) // (CPY,MMA_M,MMA_N) (CPY,SLICE_M,MMA_N)
 	if o.slice == p.acc.Extent(1) {
 		Copy(o.r2s, from, to)
 		k.Barrier()
-		o.rows(w, w.tileM)
+		o.rows(w, w.tileM, vectors)
 		return
 	}
 	slices := p.acc.Extent(1)
@@ -139,31 +156,38 @@ func (o output[E, Acc, Q, O]) store(w work) {
 			}, nil)
 		}
 		k.Barrier()
-		o.rows(w, w.tileM.Mul(slices).Add(i))
+		o.rows(w, w.tileM.Mul(slices).Add(i), vectors)
 		k.Barrier()
 	})
 }
 
-// rows stores what is in shared memory as the tile-th slice of rows of C.
-func (o output[E, Acc, Q, O]) rows(w work, slice Expr) {
-	k, threads, C := o.p.k, o.p.mma.Threads(), o.C
-	k.Helper()
+// tile is a slice of rows of C.
+func (o output[E, Acc, Q, O]) tile(w work, rows int, slice Expr) Tensor[Gmem, O] {
+	C := o.C
 	if w.batch != nil {
 		C = C.At(All, All, w.batch.index)
 	}
-	tile := Tile(o.sC.Extent(0), o.sC.Extent(1))
-	r := rowStore[O, Q, Acc]{k: k, sC: o.sC, gC: C.Tile(tile, slice, w.tileN), alpha: o.alpha, beta: o.beta, in: o.in} // (SLICE_M,BLK_N)
+	return C.Tile(Tile(rows, o.p.g.BN), slice, w.tileN) // (SLICE_M,BLK_N)
+}
+
+// rows stores what is in shared memory as the tile-th slice of rows of C.
+func (o output[E, Acc, Q, O]) rows(w work, slice Expr, vectors bool) {
+	k, threads, rows := o.p.k, o.p.mma.Threads(), o.sC.Extent(0)
+	k.Helper()
+	r := rowStore[O, Q, Acc]{k: k, sC: o.sC, gC: o.tile(w, rows, slice), alpha: o.alpha, beta: o.beta, in: o.in, thread: w.thread}
 	for _, in := range o.in.inputs {
-		r.tiles = append(r.tiles, in.tensor.Tile(tile, slice, w.tileN)) // (SLICE_M,BLK_N)
+		r.tiles = append(r.tiles, in.tensor.Tile(Tile(rows, o.p.g.BN), slice, w.tileN)) // (SLICE_M,BLK_N)
 	}
-	k.IfMultiple(o.N, o.vec, func() {
-		columns := o.sC.Extent(1) / o.vec
-		thr := Shape(threads/columns, columns).Strides(columns, 1)
-		if o.paired(o.sC.Extent(1), elem.KindOf[Acc]().Bits()) {
-			thr = Shape(Nest(8, threads/columns/8), columns).Strides(Nest(threads/8, 1), threads/columns/8)
-		}
-		r.store(thr, o.vec)
-	}, func() { r.store(Shape(threads/32, 32).Strides(32, 1), 1) })
+	if !vectors {
+		r.store(Shape(threads/32, 32).Strides(32, 1), 1)
+		return
+	}
+	columns := o.p.g.BN / o.vec
+	thr := Shape(threads/columns, columns).Strides(columns, 1)
+	if o.paired(o.p.g.BN, elem.KindOf[Acc]().Bits()) {
+		thr = Shape(Nest(8, threads/columns/8), columns).Strides(Nest(threads/8, 1), threads/columns/8)
+	}
+	r.store(thr, o.vec)
 }
 
 // rowStore moves a tile of accumulators from shared memory to C, a row of threads after the other.
@@ -174,6 +198,7 @@ type rowStore[O, Q, Acc elem.Any] struct {
 	alpha, beta Val[Q]
 	tiles       []Tensor[Gmem, O] // of the epilogue's inputs, (BLK_M,BLK_N)
 	in          *EpilogueInputs[Q, O]
+	thread      Expr
 }
 
 // store deals vectors of vec elements out to the threads of a layout over rows and columns of vectors.
@@ -185,9 +210,9 @@ func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 	s2r := NewTiledCopy[Acc](atoms.UniversalCopy[Smem, Rmem](min(128, vec*accBits)), thr, val)
 	g2r := NewTiledCopy[O](atoms.UniversalCopy[Gmem, Rmem](vec*oBits), thr, val)
 	r2g := NewTiledCopy[O](atoms.UniversalCopy[Rmem, Gmem](vec*oBits), thr, val)
-	from := s2r.Slice(k.Thread).PartitionS(r.sC) // (CPY,CPY_M,CPY_N)
-	to := r2g.Slice(k.Thread).PartitionD(r.gC)   // (CPY,CPY_M,CPY_N)
-	old := g2r.Slice(k.Thread).PartitionS(r.gC)  // (CPY,CPY_M,CPY_N)
+	from := s2r.Slice(r.thread).PartitionS(r.sC) // (CPY,CPY_M,CPY_N)
+	to := r2g.Slice(r.thread).PartitionD(r.gC)   // (CPY,CPY_M,CPY_N)
+	old := g2r.Slice(r.thread).PartitionS(r.gC)  // (CPY,CPY_M,CPY_N)
 	together := 4                                // rows, so that their latencies overlap
 	for to.Extent(1)%together != 0 {
 		together /= 2
@@ -225,7 +250,7 @@ func (r rowStore[O, Q, Acc]) fuse(g2r TiledCopy[Gmem, Rmem, O], x Tensor[Rmem, Q
 	r.k.Helper()
 	var inputs []Tensor[Rmem, Q]
 	for j, t := range r.tiles {
-		part := g2r.Slice(r.k.Thread).PartitionS(t) // (CPY,CPY_M,CPY_N)
+		part := g2r.Slice(r.thread).PartitionS(t)   // (CPY,CPY_M,CPY_N)
 		given := FragmentLike(part.At(All, 0, All)) // (CPY,CPY_N)
 		if r.in.inputs[j].vector {
 			Copy(g2r, part.At(All, row, All), given)

@@ -79,15 +79,14 @@ func Product[E, Acc, Q, O elem.Any](name string, atom atoms.MMAAtom[Acc, E, E, A
 			return
 		}
 		k.If(st.units.Ne(0), func() {
-			st.next()
+			st.choose(k.BlockX.Mul(0))
 			p.start()
 		}, nil)
 		k.Loop(0, st.units, func(u Expr) {
 			p.loop()
-			done := st.keep()
+			done := st.keep(u)
 			k.If(u.Add(1).Lt(st.units), func() {
-				st.first.Set(0)
-				st.next()
+				st.choose(u.Add(1))
 				p.start()
 			}, func() { k.TriggerLaunchCompletion() })
 			ws.finish(k, done, p.acc, func() { end.store(done) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
 )
 
 // library is every kernel, the sizes to run it with, and how many instructions of a kind the emulator must count:
@@ -68,4 +69,20 @@ func run(t *testing.T, k *dsl.Kernel, dims map[string]int64) *check.Result {
 	t.Helper()
 	require.NotEmpty(t, k.Expectations(), "nothing to compare with")
 	return check.Kernel(t, k, check.Args{Dims: dims, Seed: 1}, check.Options{On: check.CPU, EmuSeeds: []uint64{0, 1}})
+}
+
+// TestStreamK runs stream-K kernels: pieces that end within tiles, whole tiles after them, more blocks than tiles, and
+// blocks with nothing to do. The seeds also run the blocks in other orders.
+func TestStreamK(t *testing.T) {
+	k := GEMM[elem.F16, elem.F16]("stream", GEMMConfig{BM: 64, BN: 64, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 2, StreamK: true})
+	for _, d := range [][5]int64{{77, 99, 272, 3, 4}, {80, 112, 272, 2, 0}, {80, 200, 528, 5, 7}, {64, 64, 272, 4, 1}, {80, 112, 272, 9, 0}, {130, 264, 144, 4, 9}} {
+		for _, beta := range []float64{0, 2} {
+			check.Kernel(t, k, check.Args{Dims: map[string]int64{"M": d[0], "N": d[1], "K": d[2], "blocks": d[3], "shared": d[4]},
+				Scalars: map[string]float64{"alpha": 3, "beta": beta}, Seed: 1}, check.Options{On: check.CPU, EmuSeeds: []uint64{0, 1, 2}})
+		}
+	}
+	_, err := check.Run(t.Context(), k, check.Args{Dims: map[string]int64{"M": 64, "N": 64, "K": 64, "blocks": 4, "shared": 1}}, check.Options{On: check.CPU})
+	require.ErrorContains(t, err, "a tile of K for each block where tiles are shared")
+	_, err = check.Run(t.Context(), k, check.Args{Dims: map[string]int64{"M": 64, "N": 64, "K": 64, "blocks": 1, "shared": 2}}, check.Options{On: check.CPU})
+	require.ErrorContains(t, err, "no more shared tiles than C has")
 }

@@ -8,7 +8,7 @@ import (
 
 // stream deals a product out to blocks that stay (stream-K): the first shared tiles of C are one sequence of tiles of K,
 // cut into one piece for each block; the other tiles follow whole, one after the other. A unit is what a block does of
-// one tile.
+// one tile. Little is kept from unit to unit: the main loop needs the registers.
 type stream struct {
 	k              *K
 	g              GEMMConfig
@@ -17,9 +17,7 @@ type stream struct {
 	blocks, shared Expr
 	units          Expr // of this block
 
-	left, whole Var // tiles of K left of the piece, and the next whole tile of C
-	// The unit whose copies are being started.
-	tile, tileM, tileN, first, tiles Var
+	tileM, tileN, first, tiles Var // of the unit whose copies are being started
 }
 
 // newStream sets the grid.
@@ -33,40 +31,63 @@ func newStream(k *K, g GEMMConfig, M, N, K Expr) *stream {
 	k.Require(s.shared.Mul(s.all).Le(MaxExtent), "at most 2^30 tiles of K in the shared tiles")
 	k.Require(s.shared.Eq(0).Or(s.blocks.Le(s.shared.Mul(s.all))), "a tile of K for each block where tiles are shared")
 	k.Grid(s.blocks)
-	count := func(name string, init any, most int) Var { return k.Var(name, init, 0, int64(most)) }
-	lo, hi := count("piece", s.pieceStart(k.BlockX), MaxExtent), s.pieceStart(k.BlockX.Add(1))
-	s.left = count("left", hi.Sub(lo.Expr), MaxExtent)
-	s.whole = count("whole", s.shared.Add(k.BlockX), math.MaxInt32)
-	s.tile = k.Var("tile", lo.Div(s.all).Sub(1), -1, MaxExtent)
-	s.first, s.tiles = count("firstTile", lo.Mod(s.all), MaxExtent/g.BK), count("tiles", 0, MaxExtent/g.BK)
-	s.tileM, s.tileN = count("tileM", 0, MaxExtent/g.BM), count("tileN", 0, MaxExtent/g.BN)
-	pieceUnits := s.first.Add(s.left.Expr).CeilDiv(s.all).Mul(s.left.Min(1))
-	s.units = count("units", tiles.Sub(s.whole.Expr).Max(0).CeilDiv(s.blocks).Add(pieceUnits), math.MaxInt32).Expr
+	whole := tiles.Sub(s.shared).Sub(k.BlockX).Max(0).CeilDiv(s.blocks)
+	s.units = s.bounded("units", whole, MaxExtent)
+	units := k.Var("allUnits", s.units, 0, MaxExtent)
+	k.If(s.shared.Ne(0), func() {
+		k.Helper()
+		units.Set(s.units.Add(s.piece().units))
+	}, nil)
+	s.units = units.Expr
+	s.first, s.tiles = k.Var("firstTile", 0, 0, int64(MaxExtent/g.BK)), k.Var("tiles", 0, 0, int64(MaxExtent/g.BK))
+	s.tileM, s.tileN = k.Var("tileM", 0, 0, int64(MaxExtent/g.BM)), k.Var("tileN", 0, 0, int64(MaxExtent/g.BN))
 	return s
 }
 
-// pieceStart is the first tile of K of a block's piece: of total over blocks, the first pieces have the rest.
-func (s *stream) pieceStart(block Expr) Expr {
-	total := s.shared.Mul(s.all)
-	return block.Mul(total.Div(s.blocks)).Add(block.Min(total.Mod(s.blocks)))
+// bounded is an integer of 0 to most, which 32 bits can hold.
+func (s *stream) bounded(name string, e Expr, most int) Expr {
+	return s.k.Var(name, e, 0, int64(most)).Expr
 }
 
-// next chooses the unit whose copies are started next. One in the piece begins with the tile of K that first holds.
-func (s *stream) next() {
+// piece is a block's part of the shared tiles.
+type piece struct {
+	lo, hi Expr // tiles of K
+	tile   Expr // of C, where it begins
+	units  Expr
+}
+
+// piece computes this block's piece: of total over blocks, the first pieces have the rest.
+func (s *stream) piece() piece {
+	k, b := s.k, s.k.BlockX
+	k.Helper()
+	total := s.bounded("total", s.shared.Mul(s.all), MaxExtent)
+	each, rest := s.bounded("each", total.Div(s.blocks), MaxExtent), s.bounded("rest", total.Mod(s.blocks), 1<<16)
+	lo := s.bounded("pieceLo", b.Mul(each).Add(b.Min(rest)), MaxExtent)
+	hi := s.bounded("pieceHi", b.Add(1).Mul(each).Add(b.Add(1).Min(rest)), MaxExtent)
+	tile := s.bounded("pieceTile", lo.Div(s.all), MaxExtent)
+	return piece{lo, hi, tile, s.bounded("pieceUnits", hi.CeilDiv(s.all).Sub(tile).Mul(hi.Sub(lo).Min(1)), MaxExtent)}
+}
+
+// choose makes a unit the one whose copies are started.
+func (s *stream) choose(unit Expr) {
 	k := s.k
 	k.Helper()
-	k.If(s.left.Ne(0), func() {
+	tile, left := k.Var("tile", s.shared.Add(k.BlockX), 0, math.MaxInt32), k.Var("unit", unit, 0, MaxExtent)
+	s.first.Set(0)
+	s.tiles.Set(s.all)
+	k.If(s.shared.Ne(0), func() {
 		k.Helper()
-		s.tile.Set(s.tile.Add(1))
-		s.tiles.Set(s.left.Min(s.all.Sub(s.first.Expr)))
-		s.left.Set(s.left.Sub(s.tiles.Expr))
-	}, func() {
-		k.Helper()
-		s.tile.Set(s.whole.Expr)
-		s.tiles.Set(s.all)
-		s.whole.Set(s.whole.Add(s.blocks))
-	})
-	m, n := groupedTiles(k, s.tile.Expr, s.tilesM, s.tilesN, s.g.Group)
+		p := s.piece()
+		k.If(unit.Lt(p.units), func() {
+			k.Helper()
+			tile.Set(p.tile.Add(unit))
+			s.first.Set(p.lo.Sub(tile.Mul(s.all)).Max(0))
+			s.tiles.Set(p.hi.Sub(tile.Mul(s.all)).Min(s.all).Sub(s.first.Expr))
+			left.Set(0)
+		}, func() { left.Set(unit.Sub(p.units)) })
+	}, nil)
+	tile.Set(tile.Add(left.Mul(s.blocks)))
+	m, n := groupedTiles(k, tile.Expr, s.tilesM, s.tilesN, s.g.Group)
 	s.tileM.Set(m)
 	s.tileN.Set(n)
 }
@@ -78,13 +99,14 @@ func (s *stream) work() work {
 }
 
 // keep is the same unit under names of its own, for what is done after the next one was chosen.
-func (s *stream) keep() work {
+func (s *stream) keep(unit Expr) work {
 	k := s.k
 	k.Helper()
 	w := s.work()
-	tile, missing := k.Let("done", s.tile.Expr), k.Let("doneRest", s.all.Sub(s.tiles.Expr))
+	missing := k.Let("doneRest", s.all.Sub(s.tiles.Expr))
 	w.tileM, w.tileN = k.Let("doneM", w.tileM), k.Let("doneN", w.tileN)
-	w.shared, w.share = missing.Ne(0), func() share { return s.share(tile) }
+	w.thread = k.Opaque("thread", k.Thread) // what only results need is computed then
+	w.shared, w.share = missing.Ne(0), func() share { return s.share(s.piece().tile.Add(unit)) }
 	return w
 }
 
@@ -93,15 +115,14 @@ func (s *stream) keep() work {
 func (s *stream) share(tile Expr) share {
 	k := s.k
 	k.Helper()
-	bounded := func(name string, e Expr, most int) Expr { return k.Var(name, e, 0, int64(most)).Expr }
 	total := s.shared.Mul(s.all)
-	piece, longer := bounded("each", total.Div(s.blocks), MaxExtent), bounded("longer", total.Mod(s.blocks), 1<<16)
+	piece, longer := s.bounded("each", total.Div(s.blocks), MaxExtent), s.bounded("longer", total.Mod(s.blocks), 1<<16)
 	blockOf := func(at Expr) Expr { // pieces are longer by one up to the longer-th
 		return at.Div(piece.Add(1)).Max(at.Sub(longer).Max(0).Div(piece.Max(1)))
 	}
-	start := bounded("start", tile.Mul(s.all), MaxExtent)
-	first := bounded("firstBlock", blockOf(start), 1<<16)
-	last := bounded("lastBlock", blockOf(start.Add(s.all).Sub(1)), 1<<16)
+	start := s.bounded("start", tile.Mul(s.all), MaxExtent)
+	first := s.bounded("firstBlock", blockOf(start), 1<<16)
+	last := s.bounded("lastBlock", blockOf(start.Add(s.all).Sub(1)), 1<<16)
 	return share{parts: k.Let("parties", last.Sub(first).Max(0).Add(1)), mine: k.BlockX.Sub(first), counter: tile,
 		slot: func(j Expr) Expr { return first.Add(j).Mul(2).Add(j.Mul(-1).Add(1).Max(0)) }}
 }

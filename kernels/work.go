@@ -14,6 +14,7 @@ type work struct {
 	share            func() share
 	slots            Expr // and how many parts the workspace holds
 	batch            *batch
+	thread           Expr // the thread that finishes it
 }
 
 // batch is the product of several that a block belongs to.
@@ -30,7 +31,7 @@ type share struct {
 func newWork(k *K, g GEMMConfig, M, N, K Expr) work {
 	k.Helper()
 	tilesM, tilesN, all := M.CeilDiv(g.BM), N.CeilDiv(g.BN), K.CeilDiv(g.BK)
-	w := work{units: tilesM.Mul(tilesN)}
+	w := work{units: tilesM.Mul(tilesN), thread: k.Thread}
 	grid := []any{w.units, 1, 1}
 	var splits, l Expr
 	if g.SplitK {

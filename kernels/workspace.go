@@ -38,14 +38,14 @@ func (ws workspace[Acc]) finish(k *K, w work, acc Tensor[Rmem, Acc], store func(
 	missing := k.Var("missing", 0, 0, 1<<16) // blocks that are still to come
 	k.If(w.shared, func() {
 		k.Helper()
-		missing.Set(ws.exchange(k, w.share(), acc))
+		missing.Set(ws.exchange(k, w.share(), w.thread, acc))
 	}, nil)
 	k.If(missing.Eq(0), store, nil)
 }
 
 // exchange writes this block's part of a sum, and in the last block to come adds all of them up. It returns how many are
 // still to come.
-func (ws workspace[Acc]) exchange(k *K, s share, acc Tensor[Rmem, Acc]) Expr {
+func (ws workspace[Acc]) exchange(k *K, s share, thread Expr, acc Tensor[Rmem, Acc]) Expr {
 	k.Helper()
 	bits, thr, val := 4*elem.KindOf[Acc]().Bits(), Shape(ws.threads), Shape(4)
 	r2g := NewTiledCopy[Acc](atoms.UniversalCopy[Rmem, Gmem](bits), thr, val)
@@ -58,7 +58,7 @@ func (ws workspace[Acc]) exchange(k *K, s share, acc Tensor[Rmem, Acc]) Expr {
 			}
 		}
 	}
-	mine := r2g.Slice(k.Thread).PartitionD(ws.parts.At(All, All, All, s.slot(s.mine))) // (CPY,1,MMA_M,MMA_N)
+	mine := r2g.Slice(thread).PartitionD(ws.parts.At(All, All, All, s.slot(s.mine))) // (CPY,1,MMA_M,MMA_N)
 	each(func(m, n int) {
 		k.Helper()
 		Map(acc.At(All, m, n), vec, func(v Val[Acc]) Val[Acc] { return v })
@@ -69,7 +69,7 @@ func (ws workspace[Acc]) exchange(k *K, s share, acc Tensor[Rmem, Acc]) Expr {
 		k.Helper()
 		add := func(j Expr) {
 			k.Helper()
-			theirs := g2r.Slice(k.Thread).PartitionS(ws.parts.At(All, All, All, s.slot(j))) // (CPY,1,MMA_M,MMA_N)
+			theirs := g2r.Slice(thread).PartitionS(ws.parts.At(All, All, All, s.slot(j))) // (CPY,1,MMA_M,MMA_N)
 			each(func(m, n int) {
 				k.Helper()
 				Copy(g2r, theirs.At(All, 0, m, n), vec)

@@ -14,11 +14,13 @@ type Comment struct {
 	Text string
 }
 
-// Let binds an integer once; it is visible to the end of the enclosing body.
+// Let binds an integer once; it is visible to the end of the enclosing body. An opaque one is a value that nvcc knows
+// nothing of, so that it cannot compute what depends on it any earlier.
 type Let struct {
 	Pos
-	Sym   *sym.Symbol
-	Value sym.Expr
+	Sym    *sym.Symbol
+	Value  sym.Expr
+	Opaque bool
 }
 
 // Var declares an integer variable that Assign may change.

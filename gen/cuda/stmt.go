@@ -170,7 +170,12 @@ func (p *printer) let(s cir.Let) {
 	if x.wide && !wide { // only the declared bounds say that it fits
 		x = text{s: "(int)" + x.at(precUnary)}
 	}
-	p.line("const %s %s = %s;", p.intType(wide), s.Sym.Name, x.s)
+	if !s.Opaque {
+		p.line("const %s %s = %s;", p.intType(wide), s.Sym.Name, x.s)
+		return
+	}
+	p.line("%s %s = %s;", p.intType(wide), s.Sym.Name, x.s)
+	p.line(`asm volatile("" : "+%s"(%s));`, map[bool]string{false: "r", true: "l"}[wide], s.Sym.Name)
 }
 
 // assign prints x += d for an assignment that adds to the variable itself.

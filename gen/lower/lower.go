@@ -119,7 +119,7 @@ func (s *state) ops2stmts(ops []ir.Op) ([]cir.Stmt, error) {
 func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 	switch op := op.(type) {
 	case ir.StmtOp:
-		if l, ok := op.Stmt.(cir.Let); ok && s.fixed(l.Value) { // addresses at the top may use it
+		if l, ok := op.Stmt.(cir.Let); ok && !l.Opaque && s.fixed(l.Value) { // addresses at the top may use it
 			s.used[l.Sym.Name] = true
 			s.let(l)
 			return nil, nil

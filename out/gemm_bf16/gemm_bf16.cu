@@ -412,20 +412,20 @@ gemm_bf16(
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
   grid_trigger();
-  #pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  if ((N & 3) == 0) {
     #pragma unroll
-    for (int j = 0; j < 4; ++j) {
+    for (int i = 0; i < 4; ++i) {
       #pragma unroll
-      for (int m = 0; m < 4; ++m) {
-        store_b64(
-            tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-            sC + tXsC + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int m = 0; m < 4; ++m) {
+          store_b64(
+              tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
+              sC + tXsC + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+        }
       }
     }
-  }
-  __syncthreads();
-  if ((N & 3) == 0) {
+    __syncthreads();
     #pragma unroll 1
     for (int t2 = 0; t2 < 8; ++t2) {
       load_b128(sC + (2176*t2 + tCsC), tCrC1);
@@ -524,6 +524,19 @@ gemm_bf16(
       }
     }
   } else {
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int m = 0; m < 4; ++m) {
+          store_b64(
+              tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
+              sC + tXsC + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+        }
+      }
+    }
+    __syncthreads();
     #pragma unroll 1
     for (int t3 = 0; t3 < 8; ++t3) {
       #pragma unroll

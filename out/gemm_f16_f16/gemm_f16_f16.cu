@@ -33,6 +33,10 @@ __device__ __forceinline__ void set_f16(uint32_t* r, int i, __half v) {
   r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)__half_as_ushort(v) << s;
 }
 
+__device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
+  *static_cast<uint32_t*>(p) = r[0];
+}
+
 __device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
   const uint4 v = *static_cast<const uint4*>(p);
   r[0] = v.x;
@@ -117,6 +121,7 @@ gemm_f16_f16(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 131072);
   float* const sC = reinterpret_cast<float*>(smem);
+  __half* const sO = reinterpret_cast<__half*>(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 255) >> 8, 8*(bx/perGroup));
@@ -135,6 +140,10 @@ gemm_f16_f16(
   const int tXsA = 1024*(tid/32%4) + 64*(tid%16);
   const int tXsBx = (8*(tid/8%2)) ^ (8*(tid%8));
   const int tXsB = 1024*(tid/16%2) + 64*(tid%8) + 512*(tid/128);
+  const int tXsOx = (8*(tid/4%8)) ^ (8*(tid/128));
+  const int tXsO = 2048*(tid/32%4) + 128*(tid/4%8) + 2*(tid%4);
+  const int tOsOx = (8*(tid/16%8)) ^ (8*(tid%16));
+  const int tOsO = 128*(tid/16);
   const int64_t tCgC = 8*(tid%16) + (int64_t)(tid/16)*N + 256*(int64_t)N*blockM + 128*blockN;
   const int tCcC_0 = tid/16 + 256*blockM;
   const int tCcC_1 = 8*(tid%16) + 128*blockN;
@@ -144,6 +153,11 @@ gemm_f16_f16(
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   float tCrC[128];
+  uint32_t tCrC_f16[64];
+  uint32_t tOrO[4];
+  uint32_t tOrO1[4];
+  uint32_t tOrO2[4];
+  uint32_t tOrO3[4];
   float tCrC1[8];
   float tCrC1_f32[8];
   float tCrC2[8];
@@ -391,143 +405,231 @@ gemm_f16_f16(
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
   grid_trigger();
-  #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      #pragma unroll
-      for (int m = 0; m < 4; ++m) {
-        store_b64(
-            tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-            sC + ((2176*(tid/32%4) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/128) + 1088*(m%2) + 16*(m/2) + 32*i + 8704*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/128) + 8*(m/2))/16 + i)%2))));
-      }
-    }
-  }
-  __syncthreads();
   if ((N & 7) == 0) {
-    #pragma unroll 1
-    for (int t2 = 0; t2 < 4; ++t2) {
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t2 + 4*i)),
-            tCrC1 + 4*i);
-      }
+    if (beta == 0.0f) {
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        tCrC1_f32[i%4 + 4*(i/4)] = tCrC1[i%4 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1_f32[i%4 + 4*(i/4)], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t2 + 4*i + 2176)),
-            tCrC2 + 4*i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC2_f32[i%4 + 4*(i/4)] = tCrC2[i%4 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC2_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC2_f32[i%4 + 4*(i/4)], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t2 + 4*i + 4352)),
-            tCrC3 + 4*i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC3_f32[i%4 + 4*(i/4)] = tCrC3[i%4 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC3_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC3_f32[i%4 + 4*(i/4)], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t2 + 4*i + 6528)),
-            tCrC4 + 4*i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC4_f32[i%4 + 4*(i/4)] = tCrC4[i%4 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC4_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC4_f32[i%4 + 4*(i/4)], alpha);
-      }
-      if (beta != 0.0f) {
-        clear_b128(tCrC5);
-        if (64*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (64*(int64_t)N*t2 + tCgC), tCrC5);
         #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC5, i)), beta);
+        for (int j = 0; j < 4; ++j) {
+          #pragma unroll
+          for (int m = 0; m < 4; ++m) {
+            tCrC[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+          }
         }
-        clear_b128(tCrC6);
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          #pragma unroll
+          for (int m = 0; m < 4; ++m) {
+            set_f16(tCrC_f16, m%2 + 2*(m/2) + 16*i + 4*j, __float2half_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j]));
+          }
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          store_b32(tCrC_f16 + j%2 + 8*(j/2) + 16*i, sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2));
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          store_b32(
+              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 2,
+              sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 8192);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          store_b32(
+              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 4,
+              sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 16384);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          store_b32(
+              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 6,
+              sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 24576);
+        }
+      }
+      __syncthreads();
+      #pragma unroll 1
+      for (int t2 = 0; t2 < 4; ++t2) {
+        load_b128(sO + (8192*t2 + tOsO + tOsOx), tOrO);
+        load_b128(sO + (8192*t2 + tOsO + tOsOx) + 2048, tOrO1);
+        load_b128(sO + (8192*t2 + tOsO + tOsOx) + 4096, tOrO2);
+        load_b128(sO + (8192*t2 + tOsO + tOsOx) + 6144, tOrO3);
+        if (64*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tOrO, C + (64*(int64_t)N*t2 + tCgC));
         if (64*t2 + tCcC_0 + 16 < M && tCcC_1 < N) {
-          load_b128(C + (16*(int64_t)N + 64*(int64_t)N*t2 + tCgC), tCrC6);
+          store_b128(tOrO1, C + (16*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
         }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC2_f32[i%4 + 4*(i/4)] = tCrC2_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC6, i)), beta);
-        }
-        clear_b128(tCrC7);
         if (64*t2 + tCcC_0 + 32 < M && tCcC_1 < N) {
-          load_b128(C + (32*(int64_t)N + 64*(int64_t)N*t2 + tCgC), tCrC7);
+          store_b128(tOrO2, C + (32*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
         }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC3_f32[i%4 + 4*(i/4)] = tCrC3_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC7, i)), beta);
-        }
-        clear_b128(tCrC8);
         if (64*t2 + tCcC_0 + 48 < M && tCcC_1 < N) {
-          load_b128(C + (48*(int64_t)N + 64*(int64_t)N*t2 + tCgC), tCrC8);
+          store_b128(tOrO3, C + (48*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
+        }
+      }
+    } else {
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          #pragma unroll
+          for (int m = 0; m < 4; ++m) {
+            store_b64(
+                tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
+                sC + ((2176*(tid/32%4) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/128) + 1088*(m%2) + 16*(m/2) + 32*i + 8704*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/128) + 8*(m/2))/16 + i)%2))));
+          }
+        }
+      }
+      __syncthreads();
+      #pragma unroll 1
+      for (int t3 = 0; t3 < 4; ++t3) {
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          load_b128(
+              sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t3 + 4*i)),
+              tCrC1 + 4*i);
         }
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
-          tCrC4_f32[i%4 + 4*(i/4)] = tCrC4_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC8, i)), beta);
+          tCrC1_f32[i%4 + 4*(i/4)] = tCrC1[i%4 + 4*(i/4)];
         }
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC1_f32[i%4 + 4*(i/4)]));
-      }
-      if (64*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f16, C + (64*(int64_t)N*t2 + tCgC));
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC2_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC2_f32[i%4 + 4*(i/4)]));
-      }
-      if (64*t2 + tCcC_0 + 16 < M && tCcC_1 < N) {
-        store_b128(tCrC2_f32_f16, C + (16*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC3_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC3_f32[i%4 + 4*(i/4)]));
-      }
-      if (64*t2 + tCcC_0 + 32 < M && tCcC_1 < N) {
-        store_b128(tCrC3_f32_f16, C + (32*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC4_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC4_f32[i%4 + 4*(i/4)]));
-      }
-      if (64*t2 + tCcC_0 + 48 < M && tCcC_1 < N) {
-        store_b128(tCrC4_f32_f16, C + (48*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1_f32[i%4 + 4*(i/4)], alpha);
+        }
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          load_b128(
+              sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t3 + 4*i + 2176)),
+              tCrC2 + 4*i);
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC2_f32[i%4 + 4*(i/4)] = tCrC2[i%4 + 4*(i/4)];
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC2_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC2_f32[i%4 + 4*(i/4)], alpha);
+        }
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          load_b128(
+              sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t3 + 4*i + 4352)),
+              tCrC3 + 4*i);
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC3_f32[i%4 + 4*(i/4)] = tCrC3[i%4 + 4*(i/4)];
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC3_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC3_f32[i%4 + 4*(i/4)], alpha);
+        }
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          load_b128(
+              sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 8704*t3 + 4*i + 6528)),
+              tCrC4 + 4*i);
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC4_f32[i%4 + 4*(i/4)] = tCrC4[i%4 + 4*(i/4)];
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tCrC4_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC4_f32[i%4 + 4*(i/4)], alpha);
+        }
+        if (beta != 0.0f) {
+          clear_b128(tCrC5);
+          if (64*t3 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (64*(int64_t)N*t3 + tCgC), tCrC5);
+          #pragma unroll
+          for (int i = 0; i < 8; ++i) {
+            tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC5, i)), beta);
+          }
+          clear_b128(tCrC6);
+          if (64*t3 + tCcC_0 + 16 < M && tCcC_1 < N) {
+            load_b128(C + (16*(int64_t)N + 64*(int64_t)N*t3 + tCgC), tCrC6);
+          }
+          #pragma unroll
+          for (int i = 0; i < 8; ++i) {
+            tCrC2_f32[i%4 + 4*(i/4)] = tCrC2_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC6, i)), beta);
+          }
+          clear_b128(tCrC7);
+          if (64*t3 + tCcC_0 + 32 < M && tCcC_1 < N) {
+            load_b128(C + (32*(int64_t)N + 64*(int64_t)N*t3 + tCgC), tCrC7);
+          }
+          #pragma unroll
+          for (int i = 0; i < 8; ++i) {
+            tCrC3_f32[i%4 + 4*(i/4)] = tCrC3_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC7, i)), beta);
+          }
+          clear_b128(tCrC8);
+          if (64*t3 + tCcC_0 + 48 < M && tCcC_1 < N) {
+            load_b128(C + (48*(int64_t)N + 64*(int64_t)N*t3 + tCgC), tCrC8);
+          }
+          #pragma unroll
+          for (int i = 0; i < 8; ++i) {
+            tCrC4_f32[i%4 + 4*(i/4)] = tCrC4_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC8, i)), beta);
+          }
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC1_f32[i%4 + 4*(i/4)]));
+        }
+        if (64*t3 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f16, C + (64*(int64_t)N*t3 + tCgC));
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          set_f16(tCrC2_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC2_f32[i%4 + 4*(i/4)]));
+        }
+        if (64*t3 + tCcC_0 + 16 < M && tCcC_1 < N) {
+          store_b128(tCrC2_f32_f16, C + (16*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          set_f16(tCrC3_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC3_f32[i%4 + 4*(i/4)]));
+        }
+        if (64*t3 + tCcC_0 + 32 < M && tCcC_1 < N) {
+          store_b128(tCrC3_f32_f16, C + (32*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          set_f16(tCrC4_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC4_f32[i%4 + 4*(i/4)]));
+        }
+        if (64*t3 + tCcC_0 + 48 < M && tCcC_1 < N) {
+          store_b128(tCrC4_f32_f16, C + (48*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
+        }
       }
     }
   } else {
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int m = 0; m < 4; ++m) {
+          store_b64(
+              tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
+              sC + ((2176*(tid/32%4) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/128) + 1088*(m%2) + 16*(m/2) + 32*i + 8704*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/128) + 8*(m/2))/16 + i)%2))));
+        }
+      }
+    }
+    __syncthreads();
     #pragma unroll 1
-    for (int t3 = 0; t3 < 8; ++t3) {
+    for (int t4 = 0; t4 < 8; ++t4) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9[i] = sC[(tid%32 + 136*(tid/32) + 4352*t3 + 32*i) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+        tCrC9[i] = sC[(tid%32 + 136*(tid/32) + 4352*t4 + 32*i) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -539,7 +641,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10[i] = sC[(tid%32 + 136*(tid/32) + 4352*t3 + 32*i + 1088) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+        tCrC10[i] = sC[(tid%32 + 136*(tid/32) + 4352*t4 + 32*i + 1088) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -551,7 +653,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11[i] = sC[(tid%32 + 136*(tid/32) + 4352*t3 + 32*i + 2176) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+        tCrC11[i] = sC[(tid%32 + 136*(tid/32) + 4352*t4 + 32*i + 2176) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -563,7 +665,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12[i] = sC[(tid%32 + 136*(tid/32) + 4352*t3 + 32*i + 3264) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+        tCrC12[i] = sC[(tid%32 + 136*(tid/32) + 4352*t4 + 32*i + 3264) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -578,7 +680,7 @@ gemm_f16_f16(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC13, i,
-              32*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N ? C[32*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+              32*t4 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N ? C[32*(int64_t)N*t4 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -588,7 +690,7 @@ gemm_f16_f16(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC14, i,
-              32*t3 + tCcC_0_1 + 8 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+              32*t4 + tCcC_0_1 + 8 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N + 32*(int64_t)N*t4 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -598,7 +700,7 @@ gemm_f16_f16(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC15, i,
-              32*t3 + tCcC_0_1 + 16 < M && tCcC_1_1 + 32*i < N ? C[16*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+              32*t4 + tCcC_0_1 + 16 < M && tCcC_1_1 + 32*i < N ? C[16*(int64_t)N + 32*(int64_t)N*t4 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -608,7 +710,7 @@ gemm_f16_f16(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC16, i,
-              32*t3 + tCcC_0_1 + 24 < M && tCcC_1_1 + 32*i < N ? C[24*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+              32*t4 + tCcC_0_1 + 24 < M && tCcC_1_1 + 32*i < N ? C[24*(int64_t)N + 32*(int64_t)N*t4 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -621,7 +723,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (32*t3 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N) C[32*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC9_f32_f16, i);
+        if (32*t4 + tCcC_0_1 < M && tCcC_1_1 + 32*i < N) C[32*(int64_t)N*t4 + tCgC_1 + 32*i] = get_f16(tCrC9_f32_f16, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -629,7 +731,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (32*t3 + tCcC_0_1 + 8 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC10_f32_f16, i);
+        if (32*t4 + tCcC_0_1 + 8 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N + 32*(int64_t)N*t4 + tCgC_1 + 32*i] = get_f16(tCrC10_f32_f16, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -637,7 +739,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (32*t3 + tCcC_0_1 + 16 < M && tCcC_1_1 + 32*i < N) C[16*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC11_f32_f16, i);
+        if (32*t4 + tCcC_0_1 + 16 < M && tCcC_1_1 + 32*i < N) C[16*(int64_t)N + 32*(int64_t)N*t4 + tCgC_1 + 32*i] = get_f16(tCrC11_f32_f16, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -645,7 +747,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (32*t3 + tCcC_0_1 + 24 < M && tCcC_1_1 + 32*i < N) C[24*(int64_t)N + 32*(int64_t)N*t3 + tCgC_1 + 32*i] = get_f16(tCrC12_f32_f16, i);
+        if (32*t4 + tCcC_0_1 + 24 < M && tCcC_1_1 + 32*i < N) C[24*(int64_t)N + 32*(int64_t)N*t4 + tCgC_1 + 32*i] = get_f16(tCrC12_f32_f16, i);
       }
     }
   }
