@@ -1,13 +1,16 @@
 package device
 
 import (
+	"slices"
+
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
 )
 
 // Clocked is a kernel with an output more, clocks (4,blocks): the cycles of its multiprocessor and the nanoseconds when
-// the first thread of a block begins, and the same when it ends. Nothing of it stays in registers meanwhile.
+// the first thread of a block begins, after it has waited for the kernel before where it does, and the same when it ends.
+// Nothing of it stays in registers meanwhile.
 func Clocked(k *cir.Kernel) *cir.Kernel {
 	block, blocks := sym.Int(0), sym.Int(1)
 	for i, extent := range k.Grid {
@@ -35,7 +38,8 @@ func Clocked(k *cir.Kernel) *cir.Kernel {
 		thread := sym.New(&sym.Symbol{Name: "tid", Class: sym.Thread, Hi: int64(k.Threads - 1)})
 		return cir.If{Cond: cir.Cmp{Op: cir.EQ, X: thread, Y: sym.Int(0)}, Then: then}
 	}
-	out.Body = append([]cir.Stmt{note("clocksBegin", 0)}, k.Body...)
+	begin := slices.IndexFunc(k.Body, func(s cir.Stmt) bool { _, ok := s.(cir.GridWait); return ok }) + 1
+	out.Body = slices.Insert(slices.Clone(k.Body), begin, note("clocksBegin", 0))
 	out.Body = append(out.Body, note("clocksEnd", 2))
 	return &out
 }

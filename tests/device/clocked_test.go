@@ -1,11 +1,13 @@
 package device
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocute/gocute/cuda"
+	"github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/emu"
 	"github.com/gocute/gocute/gen"
@@ -36,6 +38,27 @@ func TestClocked(t *testing.T) {
 	require.Equal(t, want["C"].(*emu.Buffer).Cells, got["C"].(*emu.Buffer).Cells)
 	for i, x := range got["clocks"].(*emu.Buffer).Cells {
 		require.EqualValues(t, i%4+1, x)
+	}
+}
+
+// TestClockedWaits: clocks are written after the wait for the kernel before, as for everything that touches memory.
+func TestClockedWaits(t *testing.T) {
+	for _, f := range []func() *dsl.Kernel{kernels.GEMMF16, kernels.GEMMBF16, kernels.GEMMF16Out} {
+		plain, err := gen.Lower(f())
+		require.NoError(t, err)
+		timed := Clocked(plain)
+		require.NoError(t, cir.Verify(timed), plain.Name)
+		require.True(t, timed.Overlaps(), plain.Name)
+		require.Len(t, timed.Body, len(plain.Body)+2)
+		waits := slices.IndexFunc(timed.Body, func(s cir.Stmt) bool { _, ok := s.(cir.GridWait); return ok })
+		require.GreaterOrEqual(t, waits, 0)
+		reads := 0
+		cir.Walk(timed.Body[waits+1:waits+2], func(s cir.Stmt) {
+			if _, ok := s.(cir.ReadClock); ok {
+				reads++
+			}
+		})
+		require.Equal(t, 2, reads, plain.Name)
 	}
 }
 

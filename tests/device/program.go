@@ -131,7 +131,8 @@ func Grid(k *cir.Kernel, a Arguments) (launch.Grid, error) {
 	return launch.NewGrid(k.Name, xyz[0], xyz[1], xyz[2])
 }
 
-// Bind makes a launch on the default stream of the arguments, which can be done again and again.
+// Bind makes a launch on the default stream of the arguments, as the kernel's launcher would, which can be done again and
+// again.
 func (p *Program) Bind(a Arguments) (func() error, error) {
 	grid, err := Grid(p.IR, a)
 	if err != nil {
@@ -154,7 +155,7 @@ func (p *Program) Bind(a Arguments) (func() error, error) {
 			}
 		}
 	}
-	cfg := cuda.LaunchConfig{Grid: cuda.Dim3(grid), Block: cuda.D1(p.IR.Threads), Shared: p.IR.SmemBytes}
+	cfg := cuda.LaunchConfig{Grid: cuda.Dim3(grid), Block: cuda.D1(p.IR.Threads), Shared: p.IR.SmemBytes, Overlap: p.IR.Overlaps()}
 	if grid.Empty() {
 		return func() error { return nil }, nil
 	}
