@@ -1,0 +1,169 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+
+	. "github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// CheckGEMM says what is wrong with a configuration for operands of E, sums of Acc and results of O, in words of its
+// fields; nil where Product makes a kernel of it. Three things are refused although a kernel could be written: rows of
+// shared memory that are no power of two, which the swizzle does not spread over the banks, accumulators in more than half
+// of the registers, which leave too few for the rest, and tiles of one step along K.
+func CheckGEMM[E, Acc, O elem.Any](g GEMMConfig) error {
+	return g.check(elem.KindOf[E](), elem.KindOf[Acc](), elem.KindOf[O]())
+}
+
+// check is CheckGEMM by kinds.
+func (g GEMMConfig) check(in, acc, out elem.Kind) error {
+	rows, cols := g.A, g.B
+	if g.ColumnC {
+		rows, cols = cols, rows
+	}
+	vec := 128 / in.Bits()
+	for _, rule := range []func() error{ // in this order: the later ones count on the earlier
+		g.checkFields,
+		func() error { return g.checkTile(vec) },
+		func() error { return g.checkOperand("BM", g.BM, "WarpM", g.WarpM, vec, rows) },
+		func() error { return g.checkOperand("BN", g.BN, "WarpN", g.WarpN, vec, cols) },
+		func() error { return g.checkRegisters(acc) },
+		func() error { return g.checkShared(in, acc) },
+		func() error { return g.checkStore(out, cols == MNMajor && vec%(128/out.Bits()) == 0) },
+	} {
+		if err := rule(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g GEMMConfig) threads() int { return 32 * g.WarpM * g.WarpN }
+
+// divides says that a field of the configuration must be a multiple.
+func divides(field string, got, of int, why string, args ...any) error {
+	if got%of == 0 {
+		return nil
+	}
+	return fmt.Errorf("expected %s to be a multiple of %d, %s, but got %d", field, of, fmt.Sprintf(why, args...), got)
+}
+
+// checkFields looks at each field alone.
+func (g GEMMConfig) checkFields() error {
+	stages, why := 2, ""
+	if g.Sync == MBarriers {
+		stages, why = 3, " with MBarriers, one of them slack between warps"
+	}
+	for _, f := range []struct {
+		name       string
+		got, least int
+		why        string
+	}{{"BM", g.BM, 16, ""}, {"BN", g.BN, 16, ""}, {"BK", g.BK, 1, ""}, {"WarpM", g.WarpM, 1, ""}, {"WarpN", g.WarpN, 1, ""},
+		{"Stages", g.Stages, stages, why}, {"Group", g.Group, 1, ""}} {
+		if f.got < f.least {
+			return fmt.Errorf("expected %s of at least %d%s, but got %d", f.name, f.least, f.why, f.got)
+		}
+	}
+	if n := g.WarpM * g.WarpN; n > 32 {
+		return fmt.Errorf("expected at most 32 warps in a block, but WarpM=%d times WarpN=%d makes %d", g.WarpM, g.WarpN, n)
+	}
+	return nil
+}
+
+// checkTile: whole instructions for each warp, and steps along K between which the copies of the next tile are dealt out.
+func (g GEMMConfig) checkTile(vec int) error {
+	if g.BK < 4*vec {
+		return fmt.Errorf("expected BK of at least %d, two steps of the instruction, but got %d", 4*vec, g.BK)
+	}
+	return errors.Join(divides("BM", g.BM, 16*g.WarpM, "16 for each of WarpM=%d warps", g.WarpM),
+		divides("BN", g.BN, 16*g.WarpN, "16 for each of WarpN=%d warps", g.WarpN),
+		divides("BK", g.BK, 2*vec, "the elements in 32 bytes, one step of the instruction"))
+}
+
+// checkOperand: whole rows of shared memory, whole copies of all threads, and whole tiles of the warps in a row.
+func (g GEMMConfig) checkOperand(field string, mn int, warpField string, warps, vec int, major Major) error {
+	adjacent, length := "BK", g.BK
+	if major == MNMajor {
+		adjacent, length = field, mn
+	}
+	row := min(length/vec, 8) // vectors
+	if row&(row-1) != 0 || length%(row*vec) != 0 {
+		return fmt.Errorf("expected %s to be a power of two or a multiple of %d, rows of at most 128 bytes of shared memory, but got %d", adjacent, 8*vec, length)
+	}
+	threads := g.threads()
+	if major == KMajor {
+		return divides(field, mn, threads/row, "the rows that a copy by all %d threads fills", threads)
+	}
+	if tile, width := 16*warps, row*vec; mn > width && width%tile != 0 && tile%width != 0 {
+		return fmt.Errorf("expected %s=%d warps, which take %d elements of %s, to divide rows of %d elements of an MN-major operand or to be divided by them",
+			warpField, warps, tile, field, width)
+	}
+	if vec == 4 && mn < 32 {
+		return fmt.Errorf("expected %s of at least 32, a row of an MN-major operand of 32-bit elements, but got %d", field, mn)
+	}
+	beside := min(mn/vec, threads)
+	if threads%beside != 0 || mn%(beside*vec) != 0 {
+		return fmt.Errorf("expected the %d vectors of 16 bytes along %s=%d to divide the %d threads or to be divided by them", mn/vec, field, mn, threads)
+	}
+	return divides("BK", g.BK, threads/beside, "the columns of %s=%d elements that a copy by all %d threads fills", field, mn, threads)
+}
+
+// checkRegisters: the other half is for fragments, addresses and what is on its way.
+func (g GEMMConfig) checkRegisters(acc elem.Kind) error {
+	threads := g.threads()
+	words, have := g.BM*g.BN*acc.Bits()/32/threads, min(256, 1<<16/threads)
+	if words > have/2 {
+		return fmt.Errorf("expected accumulators in at most %d registers, half of what each of %d threads may have, but BM*BN=%d*%d of %s takes %d",
+			have/2, threads, g.BM, g.BN, acc, words)
+	}
+	return nil
+}
+
+// sharedBytes is what a block needs: the stages, with what keeps them in order, and later the results in their place.
+func (g GEMMConfig) sharedBytes(in, acc elem.Kind) (stages, results int) {
+	stages = (g.BM + g.BN) * g.BK * in.Bits() / 8 * g.Stages
+	if g.Sync == MBarriers {
+		stages += (8*g.Stages + 15) / 16 * 16 * 2
+	}
+	if g.SplitK {
+		stages += 16
+	}
+	return stages, g.BM * (g.BN + 8) * acc.Bits() / 8
+}
+
+func (g GEMMConfig) checkShared(in, acc elem.Kind) error {
+	stages, results := g.sharedBytes(in, acc)
+	most := cir.MaxShared()
+	if stages > most {
+		return fmt.Errorf("expected stages in at most %d bytes of shared memory, but Stages=%d of (BM+BN)*BK=(%d+%d)*%d elements of %s take %d",
+			most, g.Stages, g.BM, g.BN, g.BK, in, stages)
+	}
+	if results > most {
+		return fmt.Errorf("expected results in at most %d bytes of shared memory, but BM*(BN+8)=%d*%d elements of %s take %d",
+			most, g.BM, g.BN+8, acc, results)
+	}
+	return nil
+}
+
+// checkStore: the epilogue stores whole rows of the block by all threads, as vectors and, unless rows are always aligned,
+// as elements.
+func (g GEMMConfig) checkStore(out elem.Kind, aligned bool) error {
+	threads, vec := g.threads(), 128/out.Bits()
+	for threads*vec > g.BM*g.BN {
+		vec /= 2
+	}
+	columns := g.BN / vec
+	if threads%columns != 0 {
+		return fmt.Errorf("expected the %d vectors of %s along BN=%d, which the epilogue stores, to divide the %d threads", columns, out, g.BN, threads)
+	}
+	if err := divides("BM", g.BM, threads/columns, "the rows that a store by all %d threads fills", threads); err != nil {
+		return err
+	}
+	if aligned {
+		return nil
+	}
+	return errors.Join(divides("BN", g.BN, 32, "the threads of a warp, which store elements beside each other"),
+		divides("BM", g.BM, threads/32, "the number of warps, which store a row each"))
+}
