@@ -1,0 +1,28 @@
+package kernels
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/atoms"
+	"github.com/gocute/gocute/elem"
+)
+
+// TestEpilogues: each does in the emulator what it says, also in chains, in f32 and rounded to 16 bits.
+func TestEpilogues(t *testing.T) {
+	type f32 = Epilogue[elem.F32, elem.F32]
+	small := GEMMConfig{BM: 32, BN: 32, BK: 32, WarpM: 1, WarpN: 1, Stages: 2, Group: 1}
+	for name, f := range map[string]f32{
+		"bias": Bias[elem.F32](), "residual": Residual[elem.F32](), "scale": ScaleRows[elem.F32](), "times": Times[elem.F32](), "relu": ReLU[elem.F32](),
+		"silu": SiLU[elem.F32](), "gelu": GELU[elem.F32](), "gate": SiLUTimes[elem.F32](), "nothing": Chain[elem.F32, elem.F32](nil),
+		"all": Chain(ScaleRows[elem.F32](), nil, Chain(Bias[elem.F32](), GELU[elem.F32]()), Residual[elem.F32](), SiLUTimes[elem.F32]()),
+	} {
+		k := Product[elem.F16]("gemm_"+name, atoms.MMA16816[elem.F16](), small, f)
+		for _, n := range []int64{37, 40} {
+			run(t, k, map[string]int64{"M": 35, "N": n, "K": 40})
+		}
+	}
+	k := Product[elem.F16]("gemm_twice", atoms.MMA16816[elem.F16](), small, Chain(Bias[elem.F16](), Bias[elem.F16]()))
+	require.ErrorContains(t, k.Err(), "bias")
+}
