@@ -6,80 +6,14 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocute/gocute/check"
-	"github.com/gocute/gocute/dsl"
-	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
-	"github.com/gocute/gocute/kernels"
 )
-
-// variants draw a random kernel each, of one kind: add a kind, add a line. They take turns.
-var variants = []struct {
-	name string
-	draw func(r *rand.Rand, name string) (k *dsl.Kernel, config string)
-}{
-	{"f16_f32", drawGEMM[elem.F16, elem.F32]},
-	{"f16_f16", drawGEMM[elem.F16, elem.F16]},
-	{"bf16_f32", drawGEMM[elem.BF16, elem.F32]},
-	{"bf16_bf16", drawGEMM[elem.BF16, elem.BF16]},
-	{"f16_bf16", drawGEMM[elem.F16, elem.BF16]},
-	{"bf16_f16", drawGEMM[elem.BF16, elem.F16]},
-}
-
-// pick is one of the values.
-func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
-
-// drawGEMM draws blocks, warps and pipelines until they fit each other.
-func drawGEMM[E elem.Half, O elem.F32 | elem.Half](r *rand.Rand, name string) (*dsl.Kernel, string) {
-	for {
-		g := kernels.GEMMConfig{BM: pick(r, 32, 64, 96, 128, 256), BN: pick(r, 32, 64, 128, 256), BK: pick(r, 32, 64, 128),
-			WarpM: pick(r, 1, 2, 3, 4), WarpN: pick(r, 1, 2, 4), Stages: pick(r, 2, 3, 4), Group: pick(r, 1, 2, 3, 8),
-			Sync: pick(r, dsl.Groups, dsl.Groups, dsl.MBarriers)}
-		if fits(g, elem.KindOf[O]().Bits()) {
-			return kernels.GEMM[E, O](name, g), fmt.Sprintf("%+v", g)
-		}
-	}
-}
-
-// fits says which configurations GEMM promises: whole MMA tiles for each warp, in registers; whole copies of all threads,
-// in and out; as much shared memory as a block may have.
-func fits(g kernels.GEMMConfig, outBits int) bool {
-	threads := 32 * g.WarpM * g.WarpN
-	in, out, vecs := min(g.BK, 64)/8, g.BN*outBits/128, 128/outBits // vectors in a row, coming and going, and elements of one
-	rows := func(vectors int) bool {                                // of all threads' vectors fill the block
-		return vectors > 0 && threads%vectors == 0 && g.BM%(threads/vectors) == 0
-	}
-	return g.BM%(16*g.WarpM) == 0 && g.BN%(16*g.WarpN) == 0 && g.BM*g.BN/threads <= 128 &&
-		rows(in) && g.BN%(threads/in) == 0 && rows(out) && g.BN%vecs == 0 && rows(32) &&
-		(g.Sync == dsl.Groups || g.Stages > 2) &&
-		max((g.BM+g.BN)*g.BK*2*g.Stages, g.BM*(g.BN+8)*4)+64 <= cir.MaxShared()
-}
-
-// drawExtent is a random extent of a dim: one, small, or about the multiple of a tile, as the dim allows.
-func drawExtent(r *rand.Rand, p *cir.Param, most int) int64 {
-	n := pick(r, 1, 2+r.IntN(30), 32*(1+r.IntN(most/32))+pick(r, -1, 0, 0, 1), 1+r.IntN(most))
-	multiple := max(p.Sym.Multiple, 1)
-	v := max(int64(n), p.Sym.Lo)
-	return min(max(v-v%multiple, multiple), p.Sym.Hi)
-}
-
-// drawArgs draws extents up to most, scalars and data.
-func drawArgs(r *rand.Rand, k *dsl.Kernel, most int) check.Args {
-	args := check.Args{Dims: map[string]int64{}, Scalars: map[string]float64{}, Seed: int64(r.Uint32())}
-	for _, p := range k.IR().Params {
-		switch p.Class {
-		case cir.Dim:
-			args.Dims[p.Name] = drawExtent(r, p, most)
-		case cir.Scalar:
-			args.Scalars[p.Name] = pick(r, 0, 0, 1, 1, -1, 0.5, -1.25, 2.75)
-		}
-	}
-	return args
-}
 
 // randomSeed begins all draws; GOCUTE_SEED gives others.
 func randomSeed(t *testing.T) uint64 {
@@ -97,13 +31,13 @@ func runRandom(t *testing.T, seed uint64, number, problems, most int, opt check.
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, uint64(number)))
 	v := variants[number%len(variants)]
-	k, config := v.draw(r, fmt.Sprintf("gemm_%s_%d", v.name, number))
-	require.NoError(t, k.Err(), config)
+	d := v.draw(r, fmt.Sprintf("gemm_%s_%d", v.name, number))
+	require.NoError(t, d.kernel.Err(), d.config)
 	for range problems {
-		args := drawArgs(r, k, most)
-		res, err := check.Run(t.Context(), k, args, opt)
-		require.NoError(t, err, "%s: %v", config, args)
-		require.NoError(t, res.Err(), "GOCUTE_SEED=%d: %s: %v %v", seed, config, args.Dims, args.Scalars)
+		args := drawArgs(r, d, most)
+		res, err := check.Run(t.Context(), d.kernel, args, opt)
+		require.NoError(t, err, "GOCUTE_SEED=%d: %s %s: %v %v", seed, v.name, d.config, args.Dims, args.Scalars)
+		require.NoError(t, res.Err(), "GOCUTE_SEED=%d: %s %s: %v %v", seed, v.name, d.config, args.Dims, args.Scalars)
 	}
 }
 
@@ -118,37 +52,55 @@ func TestRandomGEMM(t *testing.T) {
 	}
 }
 
-// TestRandomGEMMGPU runs random kernels on the GPU, each compiled there, on many problems: 504 in all.
+// TestRandomGEMMGPU runs random kernels on the GPU, each compiled there, on many problems: 504 in all, or, for
+// compute-sanitizer, ten small ones of ten kernels.
 func TestRandomGEMMGPU(t *testing.T) {
 	open(t)
-	seed, count, problems := randomSeed(t), 24, 21
+	seed, count, problems, most, step := randomSeed(t), 24, 21, 700, 1
+	if os.Getenv("GOCUTE_TEST_SMALL") != "" {
+		count, problems, most, step = 10, 1, 200, 7 // of all types
+	}
 	slots := make(chan bool, max(1, min(8, runtime.NumCPU()/2)))
 	for i := range count {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			slots <- true
 			defer func() { <-slots }()
-			runRandom(t, seed, i, problems, 700, check.Options{On: check.GPU})
+			runRandom(t, seed, step*i, problems, most, check.Options{On: check.GPU})
 		})
 	}
 }
 
-// TestDraws: the draws reach edges and both ways of synchronising, and stay within what a dim allows.
+// TestDraws: the draws reach edges and every form of the family, and stay within what a dim allows.
 func TestDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	configs, seen := map[string]bool{}, map[string]map[int64]bool{"M": {}, "K": {}}
-	for i := range 30 {
-		k, config := variants[i%len(variants)].draw(r, "gemm")
-		configs[config] = true
+	seen := map[string]map[int64]bool{"M": {}, "K": {}, "splits": {}, "L": {}, "gap": {}}
+	var configs strings.Builder
+	for i := range 10 * len(variants) {
+		d := variants[i%len(variants)].draw(r, "gemm")
+		fmt.Fprintln(&configs, d.config)
 		for range 30 {
-			args := drawArgs(r, k, 150)
-			seen["M"][args.Dims["M"]%32] = true
-			seen["K"][args.Dims["K"]%32] = true
-			require.Zero(t, args.Dims["K"]%8)
-			require.Positive(t, args.Dims["K"])
+			args := drawArgs(r, d, 150)
+			m, n, k := args.Dims["M"], args.Dims["N"], args.Dims["K"]
+			seen["M"][m%32], seen["K"][k%32], seen["splits"][args.Dims["splits"]], seen["L"][args.Dims["L"]] = true, true, true, true
+			for _, p := range d.kernel.IR().Params {
+				if v := args.Dims[p.Name]; p.Class == cir.Dim {
+					require.Zero(t, v%multiple(p), p.Name)
+					require.Positive(t, v, p.Name)
+				}
+			}
+			if args.Dims["L"] > 0 {
+				gap := args.Dims["strideA"] - m*k
+				require.GreaterOrEqual(t, min(gap, args.Dims["strideB"]-n*k), int64(0))
+				seen["gap"][min(gap, 1)] = true
+			}
+			require.GreaterOrEqual(t, m*n, d.least)
 		}
 	}
-	require.Greater(t, len(configs), 20)
-	require.Len(t, seen["M"], 32)
-	require.Len(t, seen["K"], 4)
+	for name, n := range map[string]int{"M": 32, "K": 32, "splits": 7, "L": 4, "gap": 2} {
+		require.Len(t, seen[name], n, name)
+	}
+	for _, form := range []string{"ColumnC:true", "Batched:true", "SplitK:true", "A:0 B:0", "A:0 B:1", "A:1 B:0", "A:1 B:1", "Sync:1", "bias", "GELU", ", SiLU"} {
+		require.Contains(t, configs.String(), form)
+	}
 }
