@@ -20,8 +20,9 @@ import (
 
 // Program is a kernel that this machine's nvcc compiled for a device.
 type Program struct {
-	IR *cir.Kernel
-	fn *cuda.Function
+	IR   *cir.Kernel
+	fn   *cuda.Function
+	info cuda.Info
 }
 
 // Compile compiles kernels for a device, several at a time, and loads them.
@@ -54,7 +55,7 @@ func Compile(ctx context.Context, dev *cuda.Device, kernels ...*cir.Kernel) ([]*
 		if err != nil {
 			return nil, err
 		}
-		out[i] = &Program{IR: k, fn: fn}
+		out[i] = &Program{IR: k, fn: fn, info: dev.Info()}
 	}
 	return out, nil
 }
@@ -78,6 +79,20 @@ func cubin(ctx context.Context, tools *build.Toolchain, k *cir.Kernel, arch stri
 // Close unloads the program.
 func (p *Program) Close() error { return p.fn.Module().Unload() }
 
+// Resident is how many blocks a multiprocessor holds at once, by their threads, registers and shared memory.
+func (p *Program) Resident() (int, error) {
+	attr, err := p.fn.Attributes()
+	if err != nil {
+		return 0, err
+	}
+	const (
+		ownShared = 1 << 10 // bytes of a block that the driver takes for itself
+		unit      = 8       // registers of a thread come in eights
+	)
+	registers := (max(attr.Registers, 1) + unit - 1) / unit * unit * p.IR.Threads
+	return min(p.info.MaxThreadsSM/p.IR.Threads, p.info.RegistersSM/registers, p.info.SharedSM/(p.IR.SmemBytes+attr.StaticShared+ownShared)), nil
+}
+
 // Arguments are those of a launch, by the names of the kernel's parameters.
 type Arguments struct {
 	Dims    map[string]int
@@ -88,6 +103,12 @@ type Arguments struct {
 func (a Arguments) value(s *sym.Symbol) (int64, bool) {
 	v, ok := a.Dims[s.Name]
 	return int64(v), ok
+}
+
+// Elements is how many elements the memory of a tensor has.
+func Elements(p *cir.Param, a Arguments) (int, error) {
+	n, err := p.Mem.Count.Eval(a.value)
+	return int(n), err
 }
 
 // Grid checks arguments as the kernel's launcher would and returns the blocks of a launch.

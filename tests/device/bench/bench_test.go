@@ -19,18 +19,23 @@ import (
 )
 
 func TestParseSizes(t *testing.T) {
-	got, err := parseSizes("1024, 16x4096x11008")
+	got, err := parseSizes("1024, 16x4096x11008,64*512,2*1x2x3")
 	require.NoError(t, err)
-	require.Equal(t, []size{{1024, 1024, 1024}, {16, 4096, 11008}}, got)
-	require.Equal(t, "1024", got[0].String())
-	require.Equal(t, "16x4096x11008", got[1].String())
+	require.Equal(t, []size{{1024, 1024, 1024, 1}, {16, 4096, 11008, 1}, {512, 512, 512, 64}, {1, 2, 3, 2}}, got)
+	for i, want := range []string{"1024", "16x4096x11008", "64*512", "2*1x2x3"} {
+		require.Equal(t, want, got[i].String())
+	}
 	require.EqualValues(t, 2*1024*1024*1024, got[0].flops())
-	for _, bad := range []string{"", "0", "4x4", "4x-1x4", "4x4x4x4", "a"} {
+	require.EqualValues(t, 2*6*2, got[3].flops())
+	require.Equal(t, [3]int{12, 24, 16}, product{elem.KF16, elem.KF32, "TN"}.bytes(got[3]))
+	for _, bad := range []string{"", "0", "4x4", "4x-1x4", "4x4x4x4", "a", "4*"} {
 		_, err := parseSizes(bad)
 		require.ErrorContains(t, err, "expected sizes as MxNxK", bad)
 	}
-	_, err = parseSizes(defaultSizes)
-	require.NoError(t, err)
+	for _, bad := range []string{"0*4", "*4", "x*4"} {
+		_, err := parseSizes(bad)
+		require.ErrorContains(t, err, "expected the number of products before a star", bad)
+	}
 }
 
 func TestProducts(t *testing.T) {
@@ -39,19 +44,21 @@ func TestProducts(t *testing.T) {
 	require.Contains(t, all, product{elem.KF16, elem.KF32, "TN"})
 	some, err := products("f16-f16,bf16-f32 TN")
 	require.NoError(t, err)
-	require.Equal(t, []product{{elem.KF16, elem.KF16, "TN"}, {elem.KBF16, elem.KF32, "TN"}}, some)
+	require.Equal(t, []product{{elem.KF16, elem.KF16, "TN"}, {elem.KF16, elem.KF16, "NN"}, {elem.KF16, elem.KF16, "NT"}, {elem.KF16, elem.KF16, "TT"}, {elem.KBF16, elem.KF32, "TN"}}, some)
 	_, err = products("f16-f16,f8-f32")
 	require.ErrorContains(t, err, `but got "f8-f32"`)
 }
 
 // TestLayouts: the reference and cuBLAS are told of the same places.
 func TestLayouts(t *testing.T) {
-	s := size{5, 7, 3}
+	s := size{5, 7, 3, 2}
 	x := &set{cuda.View[elem.U8](nil, 1, 1), cuda.View[elem.U8](nil, 2, 1), cuda.View[elem.U8](nil, 3, 1)}
 	for layout, want := range map[string][4]int{"TN": {3, 1, 3, 1}, "NN": {1, 5, 3, 1}, "TT": {3, 1, 1, 7}, "NT": {1, 5, 1, 7}} {
 		p := product{elem.KF16, elem.KF32, layout}
 		g, b := p.gemm(s, x), p.blas(s, x)
 		require.Equal(t, want, [4]int{g.A.Row, g.A.Col, g.B.Row, g.B.Col}, layout)
+		require.Equal(t, [4]int{2, 15, 21, 35}, [4]int{g.Batch, g.A.Batch, g.B.Batch, g.C.Batch}, layout)
+		require.Equal(t, 2, b.Batch)
 		require.Equal(t, g.A.Row == 1, b.A.Transposed, layout)
 		require.Equal(t, g.B.Row == 1, b.B.Transposed, layout)
 	}
@@ -68,10 +75,10 @@ func TestQuantile(t *testing.T) {
 
 func TestBatch(t *testing.T) {
 	p := product{elem.KF16, elem.KF32, "TN"}
-	n, wait := batch(p, size{8192, 8192, 8192})
+	n, wait := batch(p, size{8192, 8192, 8192, 1})
 	require.Equal(t, 1, n)
 	require.Zero(t, wait)
-	n, wait = batch(p, size{16, 4096, 4096})
+	n, wait = batch(p, size{16, 4096, 4096, 1})
 	require.Equal(t, 50, n)
 	require.Equal(t, 750*time.Microsecond, wait)
 	require.Nil(t, holding().Err())
@@ -86,7 +93,7 @@ func someRows() []row {
 		r.share = share
 		return r
 	}
-	cube, flat := size{2048, 2048, 2048}, size{16, 4096, 4096}
+	cube, flat := size{2048, 2048, 2048, 1}, size{16, 4096, 4096, 1}
 	return []row{of(prefix+"gemm_a", cube, 40, 1.8, 0.7382), of("cuBLAS", cube, 27, 0, 0), of(prefix+"gemm_b", cube, 50, 1.8, 0.59),
 		of(prefix+"gemm_a", flat, 12, 0, 0), of("torch", cube, 28, 0, 0), of("a & b", flat, 28, 0, 0)}
 }
@@ -98,21 +105,28 @@ func TestSummary(t *testing.T) {
 	require.InDelta(t, 43.2, r.p90, 1e-9)
 	require.InDelta(t, 2*2048.*2048*2048/40e-6/1e12, r.tflops, 1e-6)
 	require.Contains(t, r.line(), "73.8 % of the pipe")
+	require.NotContains(t, r.line(), "best")
+	list := someRows()[:3]
+	markBest(list)
+	require.Contains(t, list[0].line(), "best of ours, 68 % of cuBLAS")
+	require.Equal(t, []string{"", ""}, []string{list[1].mark, list[2].mark})
+	markBest(list[1:2])
+	require.Empty(t, list[1].mark)
 }
 
 // TestLimits: the kernels that only multiply do so, as many instructions of 16x8 as their operations are counted by.
 func TestLimits(t *testing.T) {
 	for kind, l := range limits {
 		res, err := check.Run(t.Context(), l.kernel(), check.Args{Dims: map[string]int64{"rounds": 2, "blocks": 1},
-			Tensors: map[string][]float64{"A": small(limitM * l.depth), "B": small(limitN * l.depth)}}, check.Options{On: check.CPU})
+			Tensors: map[string][]float64{"A": whole(limitM * l.depth), "B": whole(limitN * l.depth)}}, check.Options{On: check.CPU})
 		require.NoError(t, err, kind)
 		require.NoError(t, res.Err(), kind)
 		require.EqualValues(t, 2*limitUnroll*limitM*limitN, 16*8*res.Report.Counts.Instructions["mma"], kind)
 	}
 }
 
-// small are whole numbers, whose products add up exactly.
-func small(n int) []float64 {
+// whole are numbers, whose products add up exactly.
+func whole(n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = float64(i*7%5 - 2)
@@ -125,7 +139,7 @@ func TestCSV(t *testing.T) {
 	rows := someRows()
 	var b bytes.Buffer
 	require.NoError(t, writeRows(&b, rows))
-	require.Equal(t, "A <GPU>,zeros,f16-f32,TN,2048,2048,2048,gocute gemm_a,40.000,36.800,43.200,429.50,1.8000,0.7382", strings.Split(b.String(), "\n")[1])
+	require.Equal(t, "A <GPU>,zeros,f16-f32,TN,2048,2048,2048,gocute gemm_a,40.000,36.800,43.200,429.50,1.8000,0.7382,1", strings.Split(b.String(), "\n")[1])
 	file := filepath.Join(t.TempDir(), "a.csv")
 	require.NoError(t, os.WriteFile(file, b.Bytes(), 0o666))
 	got, err := readFiles(file + "," + file)
@@ -136,7 +150,7 @@ func TestCSV(t *testing.T) {
 	}
 	for want, text := range map[string]string{
 		"expected the head device": "a,b\n1,2\n",
-		"line 2":                   strings.Join(head, ",") + "\nd,zeros,f16-f32,TN,x,1,1,c,1,1,1,1,,\n",
+		"line 2":                   strings.Join(head, ",") + "\nd,zeros,f16-f32,TN,x,1,1,c,1,1,1,1,,,1\n",
 		"wrong number of fields":   strings.Join(head, ",") + "\nd,zeros\n",
 	} {
 		_, err := readRows(strings.NewReader(text))

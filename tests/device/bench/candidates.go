@@ -9,23 +9,11 @@ import (
 
 	"github.com/gocute/gocute/cuda"
 	"github.com/gocute/gocute/cuda/cublas"
-	"github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen"
 	"github.com/gocute/gocute/gen/cir"
-	"github.com/gocute/gocute/kernels"
 	"github.com/gocute/gocute/tests/device"
 )
-
-// ours are the kernels to time, a line each. Their parameters are M, N, K, A, B, C, alpha and beta.
-var ours = []struct {
-	product
-	kernel func() *dsl.Kernel
-}{
-	{product{elem.KF16, elem.KF32, "TN"}, kernels.GEMMF16},
-	{product{elem.KF16, elem.KF16, "TN"}, kernels.GEMMF16Out},
-	{product{elem.KBF16, elem.KF32, "TN"}, kernels.GEMMBF16},
-}
 
 // prefix begins the names of our own candidates in the results.
 const prefix = "gocute "
@@ -34,6 +22,7 @@ const prefix = "gocute "
 type candidate struct {
 	name string
 	product
+	takes  func(s size) bool                          // it is for products of this size
 	bind   func(s size, x *set) (func() error, error) // makes the launch on the given memory
 	clocks *clocks                                    // of a candidate that reads them, which is timed for that alone
 }
@@ -61,7 +50,7 @@ func (c *clocks) ghz() (float64, error) {
 // products lists those of the table that the filter names, all of them where it is empty.
 func products(filter string) ([]product, error) {
 	var out []product
-	for _, o := range ours {
+	for _, o := range ours() {
 		if !slices.Contains(out, o.product) {
 			out = append(out, o.product)
 		}
@@ -84,15 +73,16 @@ func products(filter string) ([]product, error) {
 	return some, nil
 }
 
-// candidates compiles our kernels for the products, each also with clocks, and adds cuBLAS where it is there.
-func candidates(ctx context.Context, dev *cuda.Device, list []product) ([]*candidate, error) {
+// candidates compiles our kernels for the products, each also with clocks, and adds cuBLAS where it is there. With only, it
+// compiles the kernel of that name and adds nothing.
+func candidates(ctx context.Context, dev *cuda.Device, list []product, only string) ([]*candidate, error) {
 	var irs []*cir.Kernel
-	var of []product
-	for _, o := range ours {
-		if !slices.Contains(list, o.product) {
+	var of []entry
+	for _, o := range ours() {
+		if !slices.Contains(list, o.product) || only != "" && o.name != only {
 			continue
 		}
-		of = append(of, o.product)
+		of = append(of, o)
 		k, err := gen.Lower(o.kernel())
 		if err != nil {
 			return nil, err
@@ -108,11 +98,20 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product) ([]*candi
 		return nil, err
 	}
 	var out []*candidate
-	for i, p := range of {
-		name := prefix + programs[2*i].IR.Name
+	for i, o := range of {
+		name := prefix + o.name
 		timed := &clocks{buffer: buffer, of: name}
-		out = append(out, &candidate{name: name, product: p, bind: binder(programs[2*i], nil)},
-			&candidate{name: name + " with clocks", product: p, bind: binder(programs[2*i+1], timed), clocks: timed})
+		for j, c := range []*candidate{{name: name, product: o.product}, {name: name + " with clocks", product: o.product, clocks: timed}} {
+			l := launcher{dev: dev, program: programs[2*i+j], entry: o, clocks: c.clocks, space: map[string]*cuda.Buffer[elem.U8]{}}
+			if l.resident, err = l.program.Resident(); err != nil {
+				return nil, err
+			}
+			c.bind, c.takes = l.bind, l.takes
+			out = append(out, c)
+		}
+	}
+	if only != "" {
+		return out, nil
 	}
 	blas, err := cublas.Create(dev)
 	if err != nil {
@@ -120,7 +119,7 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product) ([]*candi
 		return out, nil
 	}
 	for _, p := range list {
-		out = append(out, &candidate{name: "cuBLAS", product: p, bind: func(s size, x *set) (func() error, error) {
+		out = append(out, &candidate{name: "cuBLAS", product: p, takes: func(size) bool { return true }, bind: func(s size, x *set) (func() error, error) {
 			q := p.blas(s, x)
 			return func() error { return blas.Multiply(q) }, nil
 		}})
@@ -128,21 +127,90 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product) ([]*candi
 	return out, nil
 }
 
-// binder launches a program on a set's memory.
-func binder(p *device.Program, c *clocks) func(s size, x *set) (func() error, error) {
-	return func(s size, x *set) (func() error, error) {
-		args := device.Arguments{Dims: map[string]int{"M": s.m, "N": s.n, "K": s.k}, Scalars: map[string]float64{"alpha": 1, "beta": 0},
-			Tensors: map[string]cuda.DevicePtr{"A": x.a.Ptr(), "B": x.b.Ptr(), "C": x.c.Ptr()}}
-		if c != nil {
-			args.Tensors["clocks"] = c.buffer.Ptr()
-			grid, err := device.Grid(p.IR, args)
-			if err != nil {
-				return nil, err
-			}
-			if c.blocks = int(grid.X) * int(grid.Y) * int(grid.Z); c.blocks > mostBlocks {
-				return nil, fmt.Errorf("%s: expected at most %d blocks to read clocks in, but got %d", p.IR.Name, mostBlocks, c.blocks)
+// launcher binds a program to memory.
+type launcher struct {
+	dev      *cuda.Device
+	program  *device.Program
+	entry    entry
+	resident int // blocks on a multiprocessor
+	clocks   *clocks
+	space    map[string]*cuda.Buffer[elem.U8] // what the kernel needs besides the product, for one launch after the other
+}
+
+// takes reports whether the kernel is for such products, and its dims for such extents.
+func (l *launcher) takes(s size) bool {
+	dims := l.entry.dims(s)
+	for _, p := range l.program.IR.Params {
+		if p.Class == cir.Dim && int64(dims[p.Name])%max(p.Sym.Multiple, 1) != 0 {
+			return false
+		}
+	}
+	return l.entry.batched == (s.batch > 1) && l.entry.use(s)
+}
+
+// dims are those that follow from the size, with whole sums.
+func (e entry) dims(s size) map[string]int {
+	return map[string]int{"M": s.m, "N": s.n, "K": s.k, "L": s.batch, "strideA": s.m * s.k, "strideB": s.n * s.k, "splits": 1}
+}
+
+// bind makes a launch on a set's memory.
+func (l *launcher) bind(s size, x *set) (func() error, error) {
+	args := device.Arguments{Dims: l.entry.dims(s), Scalars: map[string]float64{"alpha": 1, "beta": 0},
+		Tensors: map[string]cuda.DevicePtr{"A": x.a.Ptr(), "B": x.b.Ptr(), "C": x.c.Ptr()}}
+	var space []*cir.Param
+	for _, p := range l.program.IR.Params {
+		if _, ok := args.Tensors[p.Name]; p.Class == cir.Pointer && !ok {
+			args.Tensors[p.Name] = 1 // not known yet
+			if p.Name != "clocks" {
+				space = append(space, p)
 			}
 		}
-		return p.Bind(args)
 	}
+	grid, err := device.Grid(l.program.IR, args)
+	if err != nil {
+		return nil, err
+	}
+	if l.entry.depth > 0 {
+		places := l.resident * l.dev.Info().SMs
+		args.Dims["splits"] = splits(int(grid.X)*int(grid.Y)*int(grid.Z), (s.k+l.entry.depth-1)/l.entry.depth, places)
+	}
+	for _, p := range space {
+		if args.Tensors[p.Name], err = l.workspace(p, args); err != nil {
+			return nil, err
+		}
+	}
+	if l.clocks != nil {
+		args.Tensors["clocks"] = l.clocks.buffer.Ptr()
+		if grid, err = device.Grid(l.program.IR, args); err != nil {
+			return nil, err
+		}
+		if l.clocks.blocks = int(grid.X) * int(grid.Y) * int(grid.Z); l.clocks.blocks > mostBlocks {
+			return nil, fmt.Errorf("%s: expected at most %d blocks to read clocks in, but got %d", l.entry.name, mostBlocks, l.clocks.blocks)
+		}
+	}
+	return l.program.Bind(args)
+}
+
+// workspace is memory for a tensor that the kernel needs for itself, zero at first. It grows: launches that were bound
+// before are then not to be used any more.
+func (l *launcher) workspace(p *cir.Param, args device.Arguments) (cuda.DevicePtr, error) {
+	n, err := device.Elements(p, args)
+	if err != nil {
+		return 0, err
+	}
+	n *= p.Elem.Bits() / 8
+	if b := l.space[p.Name]; b != nil && b.Len() >= n {
+		return b.Ptr(), nil
+	} else if b != nil {
+		if err := b.Free(); err != nil {
+			return 0, err
+		}
+		delete(l.space, p.Name)
+	}
+	b, err := cuda.Alloc[elem.U8](l.dev, n)
+	if err != nil {
+		return 0, err
+	}
+	l.space[p.Name] = b
+	return b.Ptr(), b.Zero()
 }

@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-HEAD = "device,data,type,layout,m,n,k,candidate,median_us,p10_us,p90_us,tflops,ghz,pipe_share".split(",")
+HEAD = "device,data,type,layout,m,n,k,candidate,median_us,p10_us,p90_us,tflops,ghz,pipe_share,batch".split(",")
 SIZES = "1024,2048,4096,8192,1000,16x4096x4096,64x11008x4096,256x4096x11008"
 TYPES = {  # of the operands and of the result, and how far ‖out−ref‖ / ‖ref‖ may be
     "f16-f32": (torch.float16, torch.float32, 5e-5), "f16-f16": (torch.float16, torch.float16, 1e-3),
@@ -144,7 +144,7 @@ def rows(sizes, types, kinds, rounds):
                     p10, median, p90 = torch.tensor(t, dtype=torch.float64).quantile(torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64)).tolist()
                     tflops = 2 * m * n * k / median / 1e6
                     print(f"{data:7} {name:9} {m}x{n}x{k:<8} {candidate:8} {median:9.1f} us ({p10:.1f} to {p90:.1f}) {tflops:7.1f} TFLOP/s", flush=True)
-                    yield [device, data, name, "TN", m, n, k, candidate, f"{median:.3f}", f"{p10:.3f}", f"{p90:.3f}", f"{tflops:.2f}", "", ""]
+                    yield [device, data, name, "TN", m, n, k, candidate, f"{median:.3f}", f"{p10:.3f}", f"{p90:.3f}", f"{tflops:.2f}", "", "", 1]
 
 
 def main():

@@ -1,7 +1,7 @@
 // Command bench times the library's GEMMs beside cuBLAS on the GPU of this machine, interleaved in one run, and draws
 // what it and compare.py, which times torch and Triton, have measured:
 //
-//	bench [-sizes 1024,16x4096x4096] [-types f16-f32] [-csv FILE]
+//	bench [-quick] [-sizes 1024,16x4096x4096,64*512] [-types f16-f32] [-csv FILE]
 //	bench -plot a.csv,b.csv [-types f16-f32] [-data random] -o FILE.svg
 //	bench -once gemm_f16 [-sizes 4096]   launches it once on zeros, for a profiler
 package main
@@ -21,22 +21,27 @@ import (
 	"github.com/gocute/gocute/tests/device"
 )
 
-// defaultSizes are cubes, one that no tile divides, and products with few rows.
-const defaultSizes = "1024,2048,4096,8192,1000,16x4096x4096,64x11008x4096,256x4096x11008"
+// The rounds of timed batches, of which quick takes fewer.
+const (
+	defaultRounds = 21
+	quickRounds   = 9
+)
 
 type options struct {
 	sizes, types, data string
 	rounds             int
+	quick              bool
 	csv, plot, out     string
 	once               string
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.sizes, "sizes", defaultSizes, "products to time, MxNxK, or one number for a cube")
+	flag.StringVar(&o.sizes, "sizes", "", "products to time, MxNxK, or one number for a cube, after L* those of a batch; by default some for each product")
 	flag.StringVar(&o.types, "types", "", "products such as f16-f32, by the types of the operands and of the result; all by default")
 	flag.StringVar(&o.data, "data", zeros+","+random, "contents of the matrices")
-	flag.IntVar(&o.rounds, "rounds", 21, "timed batches of launches of each candidate and size")
+	flag.IntVar(&o.rounds, "rounds", defaultRounds, "timed batches of launches of each candidate and size")
+	flag.BoolVar(&o.quick, "quick", false, fmt.Sprintf("%d rounds, of every other size where none are asked for, in less than half the time", quickRounds))
 	flag.StringVar(&o.csv, "csv", "", "write the results to this file, too")
 	flag.StringVar(&o.plot, "plot", "", "draw the results of these files, separated by commas, and measure nothing")
 	flag.StringVar(&o.out, "o", "bench.svg", "the picture to write")
@@ -56,9 +61,8 @@ func run(o options) error {
 		}
 		return os.WriteFile(o.out, chart(o.wanted(rows)), 0o666)
 	}
-	sizes, err := parseSizes(o.sizes)
-	if err != nil {
-		return err
+	if o.quick {
+		o.rounds = quickRounds
 	}
 	for data := range strings.SplitSeq(o.data, ",") {
 		if data != zeros && data != random {
@@ -69,18 +73,22 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
+	sizes, err := o.sizesOf(list)
+	if err != nil {
+		return err
+	}
 	ctx := context.Background()
 	b, err := open(ctx, o.rounds)
 	if err != nil {
 		return err
 	}
 	defer b.dev.Close()
-	all, err := candidates(ctx, b.dev, list)
+	all, err := candidates(ctx, b.dev, list, o.once)
 	if err != nil {
 		return err
 	}
 	if o.once != "" {
-		return b.launchOnce(all, prefix+o.once, sizes[0])
+		return b.launchOnce(all, prefix+o.once, sizes)
 	}
 	for _, p := range list {
 		if _, done := b.limits[p.in]; done {
@@ -102,6 +110,27 @@ func run(o options) error {
 		wrong = errors.Join(wrong, writeRows(f, rows), f.Close())
 	}
 	return wrong
+}
+
+// sizesOf are the sizes asked for, or else those of each product, every other one if it has to be quick.
+func (o *options) sizesOf(list []product) (map[product][]size, error) {
+	out := map[product][]size{}
+	for _, p := range list {
+		text := o.sizes
+		if text == "" {
+			text = p.defaultSizes()
+		}
+		list, err := parseSizes(text)
+		if err != nil {
+			return nil, err
+		}
+		for i, s := range list {
+			if o.sizes != "" || !o.quick || i%2 == 0 {
+				out[p] = append(out[p], s)
+			}
+		}
+	}
+	return out, nil
 }
 
 // wanted are the rows of the types and the data asked for.
@@ -141,11 +170,12 @@ func open(ctx context.Context, rounds int) (*bench, error) {
 	return b, err
 }
 
-func (b *bench) launchOnce(all []*candidate, name string, s size) error {
+func (b *bench) launchOnce(all []*candidate, name string, sizes map[product][]size) error {
 	i := slices.IndexFunc(all, func(c *candidate) bool { return c.name == name })
 	if i < 0 {
 		return fmt.Errorf("there is no candidate %q", name)
 	}
+	s := sizes[all[i].product][0]
 	sets, err := b.sets(all[i].product, s, zeros, 1)
 	defer free(sets)
 	if err != nil {
@@ -160,12 +190,12 @@ func (b *bench) launchOnce(all []*candidate, name string, s size) error {
 
 // all checks and measures every candidate of the products, and prints the results as they come. Those that are wrong, or
 // that cannot run, are left out; ours make an error.
-func (b *bench) all(all []*candidate, list []product, sizes []size, data []string) (rows []row, wrong error) {
+func (b *bench) all(all []*candidate, list []product, sizes map[product][]size, data []string) (rows []row, wrong error) {
 	for _, p := range list {
-		for _, s := range sizes {
+		for _, s := range sizes[p] {
 			var good []*candidate
 			for _, c := range all {
-				if c.product != p {
+				if c.product != p || !c.takes(s) {
 					continue
 				}
 				if err := b.right(c, s); err != nil {
@@ -225,17 +255,39 @@ func (b *bench) rows(good []*candidate, s size, data string) ([]row, error) {
 		}
 		out = append(out, r)
 	}
+	markBest(out)
 	return out, nil
+}
+
+// markBest marks the best of our kernels among the rows of one product, size and kind of data.
+func markBest(rows []row) {
+	var best, blas *row
+	for i := range rows {
+		r := &rows[i]
+		if strings.HasPrefix(r.candidate, prefix) && (best == nil || r.tflops > best.tflops) {
+			best = r
+		}
+		if r.candidate == "cuBLAS" {
+			blas = r
+		}
+	}
+	if best == nil {
+		return
+	}
+	best.mark = "  best of ours"
+	if blas != nil {
+		best.mark += fmt.Sprintf(", %.0f %% of cuBLAS", 100*best.tflops/blas.tflops)
+	}
 }
 
 // line is a row for people to read.
 func (r *row) line() string {
-	text := fmt.Sprintf("%-7s %-9s %-15s %-24s %9.1f us (%.1f to %.1f) %7.1f TFLOP/s", r.data, r.types, r.size, r.candidate, r.median, r.p10, r.p90, r.tflops)
+	text := fmt.Sprintf("%-7s %-9s %s %-15s %-45s %9.1f us (%.1f to %.1f) %7.1f TFLOP/s", r.data, r.types, r.layout, r.size, r.candidate, r.median, r.p10, r.p90, r.tflops)
 	if r.ghz > 0 {
 		text += fmt.Sprintf("  %.3f GHz", r.ghz)
 	}
 	if r.share > 0 {
 		text += fmt.Sprintf("  %.1f %% of the pipe", 100*r.share)
 	}
-	return text
+	return text + r.mark
 }

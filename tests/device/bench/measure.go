@@ -29,8 +29,10 @@ type bench struct {
 	limits      map[elem.Kind]float64 // operations a cycle of one multiprocessor, by the type of the operands
 }
 
-// warmups are rounds that do not count.
-const warmups = 2
+const (
+	warmups     = 2 // rounds that do not count
+	clocksEvery = 3 // rounds of which one times the kernels with clocks, too
+)
 
 // sets makes memory for a product so many times that what one launch leaves in the cache is gone when its set comes
 // again: several times the L2 in all.
@@ -124,6 +126,9 @@ func (b *bench) measure(list []*candidate, s size, data string) ([]timing, error
 	next := 0
 	for round := range warmups + b.rounds {
 		for i, c := range list {
+			if c.clocks != nil && round%clocksEvery != 0 {
+				continue
+			}
 			d, err := b.once(launches[i], next, n, wait)
 			if err != nil {
 				return nil, fmt.Errorf("%s at %s: %w", c.name, s, err)

@@ -11,26 +11,42 @@ import (
 	"github.com/gocute/gocute/tests/device"
 )
 
-// size is the extents of a product.
-type size struct{ m, n, k int }
+// size is the extents of a product, or of each of a batch of more than one.
+type size struct{ m, n, k, batch int }
 
-// String is MxNxK, or one number for a cube.
+// String is MxNxK, or one number for a cube, after the batch and a star where it is one.
 func (s size) String() string {
+	text := fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k)
 	if s.m == s.n && s.n == s.k {
-		return strconv.Itoa(s.m)
+		text = strconv.Itoa(s.m)
 	}
-	return fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k)
+	if s.batch > 1 {
+		return fmt.Sprintf("%d*%s", s.batch, text)
+	}
+	return text
 }
 
 // flops are the operations of the product.
-func (s size) flops() float64 { return 2 * float64(s.m) * float64(s.n) * float64(s.k) }
+func (s size) flops() float64 {
+	return 2 * float64(s.batch) * float64(s.m) * float64(s.n) * float64(s.k)
+}
 
-// parseSizes reads a list such as 1024,16x4096x4096.
+// parseSizes reads a list such as 1024,16x4096x4096,64*512.
 func parseSizes(list string) ([]size, error) {
 	var out []size
 	for text := range strings.SplitSeq(list, ",") {
 		var x [3]int
-		parts := strings.Split(strings.TrimSpace(text), "x")
+		number, extents, batched := strings.Cut(strings.TrimSpace(text), "*")
+		batch := 1
+		if batched {
+			var err error
+			if batch, err = strconv.Atoi(number); err != nil || batch < 1 {
+				return nil, fmt.Errorf("expected the number of products before a star, but got %q", text)
+			}
+		} else {
+			extents = number
+		}
+		parts := strings.Split(extents, "x")
 		if len(parts) == 1 {
 			parts = []string{parts[0], parts[0], parts[0]}
 		}
@@ -41,7 +57,7 @@ func parseSizes(list string) ([]size, error) {
 			}
 			x[i] = n
 		}
-		out = append(out, size{x[0], x[1], x[2]})
+		out = append(out, size{x[0], x[1], x[2], batch})
 	}
 	return out, nil
 }
@@ -64,7 +80,7 @@ type set struct{ a, b, c *cuda.Buffer[elem.U8] }
 // bytes are the sizes of A, B and C.
 func (p product) bytes(s size) [3]int {
 	in, out := p.in.Bits()/8, p.out.Bits()/8
-	return [3]int{s.m * s.k * in, s.n * s.k * in, s.m * s.n * out}
+	return [3]int{s.batch * s.m * s.k * in, s.batch * s.n * s.k * in, s.batch * s.m * s.n * out}
 }
 
 // gemm describes the product in a set for the reference.
@@ -75,8 +91,8 @@ func (p product) gemm(s size, x *set) device.GEMM {
 		}
 		return 1, rows
 	}
-	g := device.GEMM{M: s.m, N: s.n, K: s.k, Batch: 1, A: device.Matrix{Kind: p.in, Ptr: x.a.Ptr()}, B: device.Matrix{Kind: p.in, Ptr: x.b.Ptr()},
-		C: device.Matrix{Kind: p.out, Ptr: x.c.Ptr(), Row: s.n, Col: 1}}
+	g := device.GEMM{M: s.m, N: s.n, K: s.k, Batch: s.batch, A: device.Matrix{Kind: p.in, Ptr: x.a.Ptr(), Batch: s.m * s.k},
+		B: device.Matrix{Kind: p.in, Ptr: x.b.Ptr(), Batch: s.n * s.k}, C: device.Matrix{Kind: p.out, Ptr: x.c.Ptr(), Row: s.n, Col: 1, Batch: s.m * s.n}}
 	g.A.Row, g.A.Col = major(s.m, s.k, p.layout[0] == 'T')
 	g.B.Row, g.B.Col = major(s.n, s.k, p.layout[1] == 'N')
 	return g
@@ -84,7 +100,7 @@ func (p product) gemm(s size, x *set) device.GEMM {
 
 // blas describes it for cuBLAS.
 func (p product) blas(s size, x *set) cublas.Product {
-	return cublas.Product{M: s.m, N: s.n, K: s.k, Alpha: 1,
+	return cublas.Product{M: s.m, N: s.n, K: s.k, Batch: s.batch, Alpha: 1,
 		A: cublas.Matrix{Kind: p.in, Ptr: x.a.Ptr(), Transposed: p.layout[0] == 'N'},
 		B: cublas.Matrix{Kind: p.in, Ptr: x.b.Ptr(), Transposed: p.layout[1] == 'T'},
 		C: cublas.Matrix{Kind: p.out, Ptr: x.c.Ptr()}}

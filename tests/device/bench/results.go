@@ -19,9 +19,10 @@ type row struct {
 	tflops           float64 // by the median
 	ghz              float64 // read inside the running kernel
 	share            float64 // of the tensor pipe, 1 being all of it
+	mark             string  // of the best of our kernels, for people to read
 }
 
-var head = []string{"device", "data", "type", "layout", "m", "n", "k", "candidate", "median_us", "p10_us", "p90_us", "tflops", "ghz", "pipe_share"}
+var head = []string{"device", "data", "type", "layout", "m", "n", "k", "candidate", "median_us", "p10_us", "p90_us", "tflops", "ghz", "pipe_share", "batch"}
 
 // summary makes a row of a candidate's times; share is left to the caller.
 func summary(name, data string, c *candidate, s size, t timing, ghz float64) row {
@@ -40,7 +41,7 @@ func (r *row) fields() []string {
 		return strconv.FormatFloat(v, 'f', digits, 64)
 	}
 	return []string{r.device, r.data, r.types, r.layout, strconv.Itoa(r.m), strconv.Itoa(r.n), strconv.Itoa(r.k), r.candidate,
-		known(r.median, 3), known(r.p10, 3), known(r.p90, 3), known(r.tflops, 2), known(r.ghz, 4), known(r.share, 4)}
+		known(r.median, 3), known(r.p10, 3), known(r.p90, 3), known(r.tflops, 2), known(r.ghz, 4), known(r.share, 4), strconv.Itoa(r.batch)}
 }
 
 func writeRows(w io.Writer, rows []row) error {
@@ -86,9 +87,9 @@ func readRows(r io.Reader) ([]row, error) {
 	for i, f := range table[1:] {
 		x := row{device: f[0], data: f[1], types: f[2], layout: f[3], candidate: f[7]}
 		var errs []error
-		for j, to := range []*int{&x.m, &x.n, &x.k} {
+		for j, to := range []*int{&x.m, &x.n, &x.k, &x.batch} {
 			var err error
-			*to, err = strconv.Atoi(f[4+j])
+			*to, err = strconv.Atoi(f[[]int{4, 5, 6, 14}[j]])
 			errs = append(errs, err)
 		}
 		for j, to := range []*float64{&x.median, &x.p10, &x.p90, &x.tflops, &x.ghz, &x.share} {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gocute/gocute/atoms"
+	"github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/kernels"
+)
+
+// entry is one of our kernels. Its parameters are M, N, K, A, B, C, alpha and beta, and those of batches and of split sums
+// where it has them.
+type entry struct {
+	product
+	name    string
+	kernel  func() *dsl.Kernel
+	use     func(s size) bool // the sizes to time it at
+	batched bool
+	depth   int // of a block along K
+}
+
+// block is a configuration without types and layouts.
+type block struct {
+	suffix       string
+	m, n         int
+	bytes        int // along K
+	warpM, warpN int
+	stages       int
+	batched      bool
+	split        bool
+	use          func(s size) bool
+}
+
+// The blocks that have proved themselves, the larger for the larger products.
+var (
+	large      = block{m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, use: wide}
+	medium     = block{m: 128, n: 128, bytes: 128, warpM: 2, warpN: 2, stages: 3, use: wide}
+	small      = block{m: 64, n: 128, bytes: 256, warpM: 1, warpN: 4, stages: 3, use: little}
+	splitLarge = block{suffix: "_split", m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, split: true, use: fewRows(128, 511)}
+	split      = block{suffix: "_split", m: 64, n: 128, bytes: 128, warpM: 1, warpN: 4, stages: 4, split: true, use: fewRows(1, 511)}
+	skinny64   = block{suffix: "_split", m: 64, n: 64, bytes: 128, warpM: 2, warpN: 2, stages: 6, split: true, use: fewRows(17, 64)}
+	skinny16   = block{suffix: "_split", m: 16, n: 64, bytes: 256, warpM: 1, warpN: 4, stages: 4, split: true, use: fewRows(1, 16)}
+)
+
+func wide(s size) bool { return s.m > 511 || s.batch > 1 }
+
+func little(s size) bool { return wide(s) && s.m*s.n*s.k <= 1<<31 }
+
+func fewRows(least, most int) func(s size) bool {
+	return func(s size) bool { return s.batch == 1 && s.m >= least && s.m <= most }
+}
+
+// inBatches is a block for several products at once.
+func (b block) inBatches() block {
+	b.batched, b.suffix = true, "_batched"
+	return b
+}
+
+// ours lists the kernels to time: to add one, add a block.
+func ours() []entry {
+	of := func(in, out elem.Kind) product { return product{in, out, "TN"} }
+	list := []entry{{product: of(elem.KF16, elem.KF16), name: "gemm_f16_f16", kernel: kernels.GEMMF16Out, use: wide}}
+	f16, bf16 := atoms.MMA16816[elem.F16](), atoms.MMA16816[elem.BF16]()
+	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, "TN", small, splitLarge, split, skinny64, skinny16,
+		large.inBatches(), medium.inBatches(), small.inBatches())...)
+	for _, layout := range []string{"NN", "NT", "TT"} {
+		list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, layout, large, small, split)...)
+	}
+	list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, "TN", large, small, split, skinny16)...)
+	list = append(list, entry{product: of(elem.KF16, elem.KF32), name: "gemm_f16", kernel: kernels.GEMMF16, use: wide})
+	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F32](f16, "TN", large, small, split, skinny16)...)
+	list = append(list, entry{product: of(elem.KBF16, elem.KF32), name: "gemm_bf16", kernel: kernels.GEMMBF16, use: wide})
+	list = append(list, entries[elem.TF32, elem.F32, elem.F32, elem.F32](atoms.SM80_16x8x8_F32TF32TF32F32_TN, "TN", large, small, split)...)
+	return append(list, entries[elem.S8, elem.S32, elem.S32, elem.S32](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split, skinny16)...)
+}
+
+// entries are those of the blocks for a product.
+func entries[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], layout string, blocks ...block) []entry {
+	p := product{elem.KindOf[E](), elem.KindOf[O](), layout}
+	var out []entry
+	for _, b := range blocks {
+		g := kernels.GEMMConfig{BM: b.m, BN: b.n, BK: b.bytes * 8 / p.in.Bits(), WarpM: b.warpM, WarpN: b.warpN, Stages: b.stages, Group: 8,
+			Batched: b.batched, SplitK: b.split}
+		if layout[0] == 'N' {
+			g.A = kernels.MNMajor
+		}
+		if layout[1] == 'T' {
+			g.B = kernels.MNMajor
+		}
+		name := fmt.Sprintf("gemm_%s_%s_%s_%dx%dx%d%s", p.in, p.out, strings.ToLower(layout), g.BM, g.BN, g.BK, b.suffix)
+		out = append(out, entry{product: p, name: name, use: b.use, batched: b.batched, depth: g.BK,
+			kernel: func() *dsl.Kernel { return kernels.Product[E, Acc, Q, O](name, atom, g, nil) }})
+	}
+	return out
+}
+
+// defaultSizes are those of a product to time where none are asked for: cubes, one that no tile divides, products with few
+// rows, and batches.
+func (p product) defaultSizes() string {
+	switch {
+	case p.types() == "f16-f16" && p.layout == "TN":
+		return "1024,2048,4096,8192,1000,16x4096x4096,64x11008x4096,256x4096x11008,256*256,64*512,16*1024"
+	case p.types() == "f16-f32":
+		return "1024,2048,4096,8192,16x4096x4096,256x4096x11008"
+	case p.types() == "bf16-f32":
+		return "4096"
+	case p.layout != "TN":
+		return "1024,4096,8192,256x4096x11008"
+	}
+	return "1024,4096,8192,16x4096x4096,256x4096x11008"
+}
+
+// splits is how many blocks share a tile of the result: as many as the GPU has places for at once, but none with fewer than
+// four tiles of K.
+func splits(tiles, tilesK, places int) int { return max(1, min(places/max(tiles, 1), tilesK/4)) }
