@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,4 +26,24 @@ func TestEpilogues(t *testing.T) {
 	}
 	k := Product[elem.F16]("gemm_twice", atoms.MMA16816[elem.F16](), small, Chain(Bias[elem.F16](), Bias[elem.F16]()))
 	require.ErrorContains(t, k.Err(), "bias")
+}
+
+// TestEpilogueInputs: an input lies in memory as its declaration says; the references read it by the same layout.
+func TestEpilogueInputs(t *testing.T) {
+	small := GEMMConfig{BM: 32, BN: 32, BK: 32, WarpM: 1, WarpN: 1, Stages: 2, Group: 1}
+	f := Chain(Bias[elem.F16](), ScaleRows[elem.F16](), Residual[elem.F16](), SiLUTimes[elem.F16]())
+	k := Product[elem.F16]("gemm_inputs", atoms.MMA16816[elem.F16](), small, f)
+	require.NoError(t, k.Err())
+	got := map[string]string{}
+	var order []string
+	for _, p := range k.IR().Params {
+		if len(p.Strides) == 2 {
+			got[p.Name] = fmt.Sprintf("%v by %v", p.Extents, p.Strides)
+			order = append(order, p.Name)
+		}
+	}
+	require.Equal(t, []string{"A", "B", "C", "bias", "scale", "residual", "factor"}, order)
+	for name, want := range map[string]string{"bias": "[M N] by [0 1]", "scale": "[M N] by [1 0]", "residual": "[M N] by [N 1]", "factor": "[M N] by [N 1]"} {
+		require.Equal(t, want, got[name], name)
+	}
 }
