@@ -127,6 +127,13 @@ func (k *K) finish() {
 	}
 }
 
+// Fail records a mistake that a function which makes kernels finds in what it was given; op is the function's name.
+func (k *K) Fail(op string, err error) {
+	if err != nil {
+		k.errorf(op, "%v", err)
+	}
+}
+
 // Doc adds a line to the comment at the top of the emitted file.
 func (k *K) Doc(line string) { k.kernel.ir.Doc = append(k.kernel.ir.Doc, line) }
 

@@ -90,6 +90,9 @@ func Scalar[E elem.Any](k *K, name string) Val[E] {
 	return Val[E]{k: k, v: cir.ParamValue{Param: p}}
 }
 
+// MaxShared is the most bytes of shared memory that a block can have on any architecture.
+func MaxShared() int { return cir.MaxShared() }
+
 // Shared is an array in the block's shared memory. Its layout is static and may be swizzled.
 func Shared[E elem.Any](k *K, name string, l Layout) Tensor[Smem, E] {
 	return shared[E](k, name, l, nil)

@@ -6,7 +6,6 @@ import (
 
 	. "github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
-	"github.com/gocute/gocute/gen/cir"
 )
 
 // CheckGEMM says what is wrong with a configuration for operands of E, sums of Acc and results of O, in words of its
@@ -66,6 +65,9 @@ func (g GEMMConfig) checkFields() error {
 			return fmt.Errorf("expected %s of at least %d%s, but got %d", f.name, f.least, f.why, f.got)
 		}
 	}
+	if g.StreamK && (g.SplitK || g.Batched || g.Sync == MBarriers) {
+		return fmt.Errorf("expected StreamK alone, without SplitK, Batched and MBarriers, but got SplitK=%t, Batched=%t, MBarriers=%t", g.SplitK, g.Batched, g.Sync == MBarriers)
+	}
 	if n := g.WarpM * g.WarpN; n > 32 {
 		return fmt.Errorf("expected at most 32 warps in a block, but WarpM=%d times WarpN=%d makes %d", g.WarpM, g.WarpN, n)
 	}
@@ -94,7 +96,7 @@ func (g GEMMConfig) checkOperand(field string, mn int, warpField string, warps, 
 	}
 	threads := g.threads()
 	if major == KMajor {
-		return divides(field, mn, threads/row, "the rows that a copy by all %d threads fills", threads)
+		return divides(field, mn, threads/beside(length/vec), "the rows that a copy by all %d threads fills", threads)
 	}
 	if tile, width := 16*warps, row*vec; mn > width && width%tile != 0 && tile%width != 0 {
 		return fmt.Errorf("expected %s=%d warps, which take %d elements of %s, to divide rows of %d elements of an MN-major operand or to be divided by them",
@@ -127,18 +129,25 @@ func (g GEMMConfig) sharedBytes(in, acc elem.Kind) (stages, results int) {
 	if g.Sync == MBarriers {
 		stages += (8*g.Stages + 15) / 16 * 16 * 2
 	}
-	if g.SplitK {
+	if g.SplitK || g.StreamK {
 		stages += 16
+	}
+	if g.StreamK {
+		return stages, 16 * g.WarpM * g.BN * acc.Bits() / 8
 	}
 	return stages, g.BM * (g.BN + 8) * acc.Bits() / 8
 }
 
 func (g GEMMConfig) checkShared(in, acc elem.Kind) error {
 	stages, results := g.sharedBytes(in, acc)
-	most := cir.MaxShared()
+	most := MaxShared()
 	if stages > most {
 		return fmt.Errorf("expected stages in at most %d bytes of shared memory, but Stages=%d of (BM+BN)*BK=(%d+%d)*%d elements of %s take %d",
 			most, g.Stages, g.BM, g.BN, g.BK, in, stages)
+	}
+	if free := g.BM * g.BK * in.Bits() / 8; g.StreamK && results > free {
+		return fmt.Errorf("expected results in at most the %d bytes of a stage of A, which is free with StreamK, but 16*WarpM*BN=16*%d*%d elements of %s take %d",
+			free, g.WarpM, g.BN, acc, results)
 	}
 	if results > most {
 		return fmt.Errorf("expected results in at most %d bytes of shared memory, but BM*(BN+8)=%d*%d elements of %s take %d",
@@ -150,20 +159,23 @@ func (g GEMMConfig) checkShared(in, acc elem.Kind) error {
 // checkStore: the epilogue stores whole rows of the block by all threads, as vectors and, unless rows are always aligned,
 // as elements.
 func (g GEMMConfig) checkStore(out elem.Kind, aligned bool) error {
-	threads, vec := g.threads(), 128/out.Bits()
-	for threads*vec > g.BM*g.BN {
+	threads, vec, rows, field := g.threads(), 128/out.Bits(), g.BM, "BM"
+	if g.StreamK {
+		rows, field = 16*g.WarpM, "16*WarpM"
+	}
+	for threads*vec > rows*g.BN {
 		vec /= 2
 	}
 	columns := g.BN / vec
 	if threads%columns != 0 {
 		return fmt.Errorf("expected the %d vectors of %s along BN=%d, which the epilogue stores, to divide the %d threads", columns, out, g.BN, threads)
 	}
-	if err := divides("BM", g.BM, threads/columns, "the rows that a store by all %d threads fills", threads); err != nil {
+	if err := divides(field, rows, threads/columns, "the rows that a store by all %d threads fills", threads); err != nil {
 		return err
 	}
 	if aligned {
 		return nil
 	}
 	return errors.Join(divides("BN", g.BN, 32, "the threads of a warp, which store elements beside each other"),
-		divides("BM", g.BM, threads/32, "the number of warps, which store a row each"))
+		divides(field, rows, threads/32, "the number of warps, which store a row each"))
 }

@@ -13,7 +13,8 @@ import (
 // their declaration, to what C shall hold; and the same in float64, with which results are compared.
 type Epilogue[Q, O elem.Any] func(in *EpilogueInputs[Q, O]) (f func(x Val[Q], in []Val[Q]) Val[Q], reference func(x float64, in []float64) float64)
 
-// EpilogueInputs declares an epilogue's inputs.
+// EpilogueInputs declares an epilogue's inputs. Where C is column-major, its rows and columns are those of the row-major
+// matrix (N,M) as which the kernel sees it. The products of a batch share their inputs.
 type EpilogueInputs[Q, O elem.Any] struct {
 	k      *K
 	m, n   Expr

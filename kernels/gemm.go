@@ -33,6 +33,10 @@ func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kerne
 // order, so the result does not depend on who that is. With StreamK, a block's next copies are under way while it stores.
 func Product[E, Acc, Q, O elem.Any](name string, atom atoms.MMAAtom[Acc, E, E, Acc], g GEMMConfig, f Epilogue[Q, O]) *Kernel {
 	return Define(name, func(k *K) {
+		if err := CheckGEMM[E, Acc, O](g); err != nil {
+			k.Fail("Product", err)
+			return
+		}
 		rows, cols := factor{"A", "M", g.A}, factor{"B", "N", g.B}
 		if g.ColumnC { // a column-major C is the row-major product of B and A
 			rows, cols = cols, rows

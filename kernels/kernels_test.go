@@ -38,6 +38,13 @@ var library = []struct {
 	{kernel: ColumnSums(), dims: []map[string]int64{{"M": 64, "N": 32}}, counts: map[string]int64{"atomic.shared": 4, "atomic.global": 1}},
 	{kernel: GEMMF16(), dims: []map[string]int64{{"M": 130, "N": 70, "K": 72}}},
 	{kernel: GEMMF16Out(), dims: []map[string]int64{{"M": 130, "N": 72, "K": 72}, {"M": 257, "N": 71, "K": 64}}},
+	{kernel: GEMMF16Small(), dims: []map[string]int64{{"M": 70, "N": 136, "K": 264}}},
+	{kernel: GEMMF16NT(), dims: []map[string]int64{{"M": 136, "N": 72, "K": 71}}},
+	{kernel: GEMMF16SplitK(), dims: []map[string]int64{{"M": 17, "N": 72, "K": 776, "splits": 3}, {"M": 16, "N": 33, "K": 128, "splits": 1}, {"M": 3, "N": 32, "K": 136, "splits": 5}}},
+	{kernel: GEMMF16Batched(), dims: []map[string]int64{{"M": 40, "N": 136, "K": 72, "L": 3, "strideA": 40 * 72, "strideB": 136*72 + 8}}},
+	{kernel: GEMMF16BiasGELU(), dims: []map[string]int64{{"M": 130, "N": 72, "K": 72}, {"M": 33, "N": 71, "K": 64}}},
+	{kernel: GEMMTF32(), dims: []map[string]int64{{"M": 130, "N": 70, "K": 68}}},
+	{kernel: GEMMS8(), dims: []map[string]int64{{"M": 130, "N": 70, "K": 272}}},
 	{kernel: GEMMBF16(), dims: []map[string]int64{{"M": 1, "N": 129, "K": 200}}},
 }
 

@@ -80,13 +80,22 @@ func toFragments[E elem.Any](major Major) atoms.CopyAtom[Smem, Rmem] {
 	return atoms.UniversalCopy[Smem, Rmem](elem.KindOf[E]().Bits())
 }
 
+// beside is how many vectors of a row of so many neighbouring threads copy: 256 bytes where the row has them, so that few
+// sectors are read twice where rows are not aligned to sectors.
+func beside(vectors int) int {
+	if vectors%16 == 0 {
+		return 16
+	}
+	return min(vectors, 8)
+}
+
 // newOperand sets an operand's way up: g is its tile by tile view in global memory (BLK_MN,BLK_K,k).
 func newOperand[E elem.Any](k *K, name string, g Tensor[Gmem, E], stages, threads int, major Major, s2r TiledCopy[Smem, Rmem, E],
 	fragment func(Tensor[Smem, E]) Tensor[Rmem, E]) operand[E] {
 	k.Helper()
 	mn, bk, vec := g.Extent(0), g.Extent(1), vector[E]()
 	o := operand[E]{s2r: s2r, dealt: 1}
-	vecs := min(bk/vec, 8) // in a row of shared memory
+	vecs := beside(bk / vec)
 	thr, val := Shape(threads/vecs, vecs).Strides(vecs, 1), Shape(1, vec)
 	if major == MNMajor {
 		vecs, o.dealt = min(mn/vec, threads), 2

@@ -14,7 +14,7 @@ func TestFamilies(t *testing.T) {
 		k := c.Kernel()
 		require.NotNil(t, k)
 		if err := k.Err(); err != nil {
-			require.ErrorContains(t, err, "bytes of shared memory, but it has at most", c.Config)
+			require.ErrorContains(t, err, "bytes of shared memory", c.Config)
 		}
 	}
 }

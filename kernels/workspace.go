@@ -11,13 +11,14 @@ type workspace[Acc elem.Any] struct {
 	use      bool
 	parts    Tensor[Gmem, Acc]      // (vectors of a block's threads,MMA_M,MMA_N,slot)
 	counters Tensor[Gmem, elem.U32] // one for each tile of C, zero between launches
+	slots    Expr
 	threads  int
 }
 
 // newWorkspace declares the workspace of a kernel whose sums have parts. It holds the accumulators of one block after the other.
 func newWorkspace[Acc elem.Any](k *K, g GEMMConfig, w work, threads int) workspace[Acc] {
 	k.Helper()
-	ws := workspace[Acc]{use: g.SplitK || g.StreamK, threads: threads}
+	ws := workspace[Acc]{use: g.SplitK || g.StreamK, slots: w.slots, threads: threads}
 	if !ws.use {
 		return ws
 	}
@@ -58,7 +59,8 @@ func (ws workspace[Acc]) exchange(k *K, s share, thread Expr, acc Tensor[Rmem, A
 			}
 		}
 	}
-	mine := r2g.Slice(thread).PartitionD(ws.parts.At(All, All, All, s.slot(s.mine))) // (CPY,1,MMA_M,MMA_N)
+	slot := func(j Expr) Expr { return s.slot(j).Min(ws.slots.Sub(1)) }            // which it always is
+	mine := r2g.Slice(thread).PartitionD(ws.parts.At(All, All, All, slot(s.mine))) // (CPY,1,MMA_M,MMA_N)
 	each(func(m, n int) {
 		k.Helper()
 		Map(acc.At(All, m, n), vec, func(v Val[Acc]) Val[Acc] { return v })
@@ -69,18 +71,21 @@ func (ws workspace[Acc]) exchange(k *K, s share, thread Expr, acc Tensor[Rmem, A
 		k.Helper()
 		add := func(j Expr) {
 			k.Helper()
-			theirs := g2r.Slice(thread).PartitionS(ws.parts.At(All, All, All, s.slot(j))) // (CPY,1,MMA_M,MMA_N)
+			theirs := g2r.Slice(thread).PartitionS(ws.parts.At(All, All, All, slot(j))) // (CPY,1,MMA_M,MMA_N)
 			each(func(m, n int) {
 				k.Helper()
 				Copy(g2r, theirs.At(All, 0, m, n), vec)
 				Combine(acc.At(All, m, n), vec, func(sum, v Val[Acc]) Val[Acc] { return sum.Add(v) })
 			})
 		}
-		k.If(s.parts.Eq(2), func() { add(s.mine.Mul(-1).Add(1)) }, // either order gives the same sum
+		k.If(s.parts.Eq(2), func() { add(s.mine.Mul(-1).Add(1).Max(0)) }, // either order gives the same sum
 			func() {
 				k.Helper()
 				Clear(acc)
-				k.Loop(0, s.parts, add)
+				k.Loop(0, s.parts, func(j Expr) { // which nvcc must not split: all loads of a part are to be on their way at once
+					k.Helper()
+					add(k.Opaque("part", j))
+				})
 			})
 	}, nil)
 	return missing

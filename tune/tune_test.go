@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocute/gocute/atoms"
 	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/cuda/tuned"
@@ -50,6 +51,22 @@ func prepare(t *testing.T, f *dsl.Family, c *fakeCompiler, args []check.Args) *B
 	return read
 }
 
+// wide has accumulators of 128 by 256 in four warps: more than their registers hold.
+func wide(name string) *dsl.Kernel {
+	return dsl.Define(name, func(k *dsl.K) {
+		k.Dim("M")
+		dsl.Out[elem.F32](k, "C", dsl.Shape(1))
+		mma := dsl.NewTiledMMA(atoms.MMA16816[elem.F16](), dsl.Shape(2, 2), dsl.Tile(32, 32, 16))
+		k.Threads(mma.Threads())
+		thr := mma.Slice(k.Thread)
+		a, b, c := dsl.FragmentOfA(thr, dsl.Shape(128, 16)), dsl.FragmentOfB(thr, dsl.Shape(256, 16)), dsl.FragmentOfC(thr, dsl.Shape(128, 256))
+		dsl.Clear(a)
+		dsl.Clear(b)
+		dsl.Clear(c)
+		dsl.Gemm(mma, a, b, c)
+	})
+}
+
 func TestPrune(t *testing.T) {
 	gemm := func(name string, g kernels.GEMMConfig) func() *dsl.Kernel {
 		g.BK, g.Group = 64, 8
@@ -58,7 +75,7 @@ func TestPrune(t *testing.T) {
 	f := &dsl.Family{Name: "gemm"}
 	f.Add("good", gemm("good", kernels.GEMMConfig{BM: 128, BN: 128, WarpM: 2, WarpN: 2, Stages: 3}))
 	f.Add("shared", gemm("shared", kernels.GEMMConfig{BM: 256, BN: 128, WarpM: 4, WarpN: 2, Stages: 5}))
-	f.Add("registers", gemm("registers", kernels.GEMMConfig{BM: 128, BN: 256, WarpM: 2, WarpN: 2, Stages: 2}))
+	f.Add("registers", func() *dsl.Kernel { return wide("registers") })
 	f.Add("occupancy", gemm("occupancy", kernels.GEMMConfig{BM: 64, BN: 64, WarpM: 1, WarpN: 1, Stages: 8}))
 	f.Add("mistake", gemm("mistake", kernels.GEMMConfig{BM: 100, BN: 128, WarpM: 2, WarpN: 2, Stages: 3}))
 	f.Add("panics", func() *dsl.Kernel { panic("no such tile") })
@@ -78,7 +95,7 @@ func TestPrune(t *testing.T) {
 		reasons[x.Config] = x.Pruned
 	}
 	require.Equal(t, "", reasons["good"])
-	require.Regexp(t, `^refused: .*gemm\.go:\d+: shared: .* 245760 bytes of shared memory, but it has at most 232448`, reasons["shared"])
+	require.Regexp(t, `^refused: .*gemm\.go:\d+: shared: .* at most 232448 bytes of shared memory, .* take 245760`, reasons["shared"])
 	require.Equal(t, "registers: the accumulators and operands of one step take 304 of a thread, which can have 255", reasons["registers"])
 	require.Contains(t, reasons["occupancy"], "occupancy: 1 warps on a multiprocessor, for its shared memory")
 	require.Regexp(t, `^refused: .*gemm\.go:\d+: mistake: `, reasons["mistake"])

@@ -186,6 +186,13 @@ func Decide(c Cond) (truth, known bool) {
 }
 
 func (c Cmp) decide() (truth, known bool) {
+	if v := c.X.View(); v.Op == sym.Min && (c.Op == LT || c.Op == LE) { // below what any of its arguments is below
+		for _, x := range v.Args {
+			if yes, known := (Cmp{Op: c.Op, X: x, Y: c.Y}).decide(); known && yes {
+				return true, true
+			}
+		}
+	}
 	lo, hi := c.Y.Sub(c.X).Range() // the sign of Y - X
 	switch c.Op {
 	case LT:

@@ -31,7 +31,8 @@ func TestKernels(t *testing.T) {
 					mine := map[string]int64{}
 					for _, p := range k.IR().Params {
 						if v, ok := d[p.Name]; ok && p.Sym != nil {
-							mine[p.Name] = v
+							m := max(p.Sym.Multiple, 1)
+							mine[p.Name] = (v + m - 1) / m * m
 						}
 					}
 					res, err := check.Run(context.Background(), k, check.Args{Dims: mine, Seed: int64(i)}, check.Options{On: check.GPU, ForcePTX: ptx})

@@ -41,12 +41,13 @@ var (
 	splitLarge = block{suffix: "_split", m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, split: true, use: fewRows(128, 511)}
 	split      = block{suffix: "_split", m: 64, n: 128, bytes: 128, warpM: 1, warpN: 4, stages: 4, split: true, use: fewRows(1, 511)}
 	skinny64   = block{suffix: "_split", m: 64, n: 64, bytes: 128, warpM: 2, warpN: 2, stages: 6, split: true, use: fewRows(17, 64)}
+	skinny32   = block{suffix: "_split", m: 16, n: 32, bytes: 256, warpM: 1, warpN: 2, stages: 6, split: true, use: fewRows(1, 16)}
 	skinny16   = block{suffix: "_split", m: 16, n: 64, bytes: 256, warpM: 1, warpN: 4, stages: 4, split: true, use: fewRows(1, 16)}
 )
 
 func wide(s size) bool { return s.m > 511 || s.batch > 1 }
 
-func little(s size) bool { return wide(s) && s.m*s.n*s.k <= 1<<31 }
+func little(s size) bool { return s.m > 16 && s.m*s.n*s.k <= 3<<30 }
 
 func fewRows(least, most int) func(s size) bool {
 	return func(s size) bool { return s.batch == 1 && s.m >= least && s.m <= most }
@@ -63,7 +64,7 @@ func ours() []entry {
 	of := func(in, out elem.Kind) product { return product{in, out, "TN"} }
 	list := []entry{{product: of(elem.KF16, elem.KF16), name: "gemm_f16_f16", kernel: kernels.GEMMF16Out, use: wide}}
 	f16, bf16 := atoms.MMA16816[elem.F16](), atoms.MMA16816[elem.BF16]()
-	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, "TN", small, splitLarge, split, skinny64, skinny16,
+	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, "TN", medium, small, splitLarge, split, skinny64, skinny16, skinny32,
 		large.inBatches(), medium.inBatches(), small.inBatches())...)
 	for _, layout := range []string{"NN", "NT", "TT"} {
 		list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, layout, large, small, split)...)
