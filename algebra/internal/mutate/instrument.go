@@ -7,17 +7,18 @@ import (
 	"go/format"
 	"go/token"
 	"go/types"
+	"os"
 	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/packages"
 )
 
-// site is one mutant.
-type site struct{ pos, from, to, where string }
+// site is one mutant: where it is, what it changes, and the line of code that it is in.
+type site struct{ pos, change, where, line string }
 
 func (s site) String() string {
-	return fmt.Sprintf("%s\t%s -> %s\tin %s", s.pos, s.from, s.to, s.where)
+	return s.pos + "\t" + s.change + "\tin " + s.where + "\t" + s.line
 }
 
 // partners are the operators that one is changed to.
@@ -52,6 +53,7 @@ type instrumenter struct {
 	pkg   *packages.Package
 	sites []site
 	fn    string
+	lines []string // of the file
 }
 
 // instrument puts every mutant behind a switch and gives the changed files.
@@ -67,6 +69,11 @@ func instrument(dir string) (map[string][]byte, []site, error) {
 	out := map[string][]byte{}
 	for i, f := range in.pkg.Syntax {
 		f.Comments = nil
+		code, err := os.ReadFile(in.pkg.CompiledGoFiles[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		in.lines = strings.Split(string(code), "\n")
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil && fn.Name.Name != "String" && fn.Name.Name != "Error" {
 				in.fn = fn.Name.Name
@@ -124,7 +131,8 @@ func place(n ast.Node) token.Pos {
 func (in *instrumenter) add(n ast.Node, from, to string) ast.Expr {
 	p := in.pkg.Fset.Position(place(n))
 	name := p.Filename[strings.LastIndexByte(p.Filename, '/')+1:]
-	in.sites = append(in.sites, site{fmt.Sprintf("%s:%d:%d", name, p.Line, p.Column), from, to, in.fn})
+	line := strings.Join(strings.Fields(in.lines[p.Line-1]), " ")
+	in.sites = append(in.sites, site{fmt.Sprintf("%s:%d:%d", name, p.Line, p.Column), from + " -> " + to, in.fn, line})
 	return &ast.BasicLit{Kind: token.INT, Value: fmt.Sprint(len(in.sites) - 1)}
 }
 

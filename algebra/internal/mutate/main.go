@@ -1,8 +1,10 @@
 // Command mutate changes one operator or constant of package algebra at a time and runs its tests: a mutant that
 // no test notices is a place that no test looks at.
 //
-//	go run ./algebra/internal/mutate -list                 how many mutants there are
-//	go run ./algebra/internal/mutate -every 5 -tests 'TestGolden|TestLaw'
+//	go run ./algebra/internal/mutate -list                     how many mutants there are
+//	go run ./algebra/internal/mutate -every 5 -out verdicts    every fifth; run it again to continue
+//	go run ./algebra/internal/mutate -again verdicts           those that survived, also after other lines have moved
+//	go run ./algebra/internal/mutate -bundle DIR               everything to run elsewhere without Go: DIR/run.sh
 //
 // All mutants are built into one test binary, each behind a switch, and an environment variable selects one.
 // Mutated are: comparisons (to their neighbours), + - * / % and bit operators (to their partners), && and ||,
@@ -10,130 +12,121 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
+	"syscall"
 	"time"
 )
 
+// quick first: what is broad and fast kills most mutants, and each group leaves out what the groups before it ran.
+const quick = "Example|TestA|TestC|TestG.*[^s]$|TestLawInverse|TestLawComplement|TestLawUpcast|TestLeft|TestNo|TestPoi|TestR|TestSw|TestSym|TestT,TestGolden,."
+
+type options struct {
+	dir, bundle, from, match, again, tests, out string
+	first, every, jobs, memory                  int
+	list                                        bool
+	limit                                       time.Duration
+}
+
 func main() {
-	dir := flag.String("dir", "algebra", "the package's folder")
-	list := flag.Bool("list", false, "only list the mutants")
-	every := flag.Int("every", 1, "run every n-th mutant only")
-	from := flag.Int("from", 0, "the first mutant to run")
-	match := flag.String("match", "", "a regular expression that a mutant's line of -list must match")
-	tests := flag.String("tests", ".", "the tests to run; with commas, several groups one after the other while they pass")
-	limit := flag.Duration("timeout", 60*time.Second, "after which a mutant counts as noticed")
+	var o options
+	flag.StringVar(&o.dir, "dir", "algebra", "the package's folder")
+	flag.StringVar(&o.bundle, "bundle", "", "write what a run elsewhere needs into this folder")
+	flag.StringVar(&o.from, "run", "", "run the mutants of this bundle")
+	flag.BoolVar(&o.list, "list", false, "only list the mutants")
+	flag.IntVar(&o.every, "every", 1, "run every n-th mutant only")
+	flag.IntVar(&o.first, "from", 0, "the first mutant to run")
+	flag.StringVar(&o.match, "match", "", "a regular expression that a mutant's line of -list must match")
+	flag.StringVar(&o.again, "again", "", "run only the mutants that survived in this file of verdicts")
+	flag.StringVar(&o.tests, "tests", quick, "the tests to run; with commas, several groups one after the other while they pass")
+	flag.StringVar(&o.out, "out", "", "append each verdict to this file, and leave out the mutants that it has")
+	flag.IntVar(&o.jobs, "jobs", max(1, runtime.NumCPU()/2), "how many mutants run at a time")
+	flag.IntVar(&o.memory, "memory", 4096, "MiB of addresses that one may take")
+	flag.DurationVar(&o.limit, "timeout", 2*time.Minute, "after which a mutant counts as noticed; ten times what the tests take, if that is less")
 	flag.Parse()
-	if err := run(*dir, *list, *match, *from, *every, *tests, *limit); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string, list bool, match string, from, every int, tests string, limit time.Duration) error {
+func run(ctx context.Context, o options) error {
+	if o.from != "" {
+		sites, err := readSites(filepath.Join(o.from, "mutants.txt"))
+		if err != nil {
+			return err
+		}
+		tree := filepath.Join(o.from, "tree")
+		return try(ctx, o, sites, filepath.Join(tree, "mutants.test"), filepath.Join(tree, filepath.Base(o.dir)))
+	}
+	files, sites, err := instrument(o.dir)
+	if err != nil {
+		return err
+	}
+	if o.bundle != "" {
+		return writeBundle(o, files, sites)
+	}
+	if o.list {
+		chosen, err := o.choose(sites)
+		for _, i := range chosen {
+			fmt.Printf("%d\t%s\n", i, sites[i])
+		}
+		return err
+	}
 	tmp, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	files, sites, err := instrument(dir)
-	if err != nil {
+	binary := filepath.Join(tmp, "mutants.test")
+	if err := build(o.dir, tmp, binary, files); err != nil {
 		return err
 	}
-	fmt.Printf("%d mutants\n", len(sites))
-	only, err := regexp.Compile(match)
+	return try(ctx, o, sites, binary, o.dir)
+}
+
+// choose gives the mutants that the flags ask for.
+func (o options) choose(sites []site) ([]int, error) {
+	only, err := regexp.Compile(o.match)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var chosen []int
+	again := map[string]bool{}
+	if o.again != "" {
+		if again, err = survivors(o.again); err != nil {
+			return nil, err
+		}
+	}
+	keys := keysOf(sites)
+	var out []int
 	for i, s := range sites {
-		if only.MatchString(s.String()) {
-			chosen = append(chosen, i)
+		if only.MatchString(s.String()) && (o.again == "" || again[keys[i]]) {
+			out = append(out, i)
 		}
 	}
-	if list {
-		for _, i := range chosen {
-			fmt.Printf("%d\t%s\n", i, sites[i])
-		}
-		return nil
+	kept := out[:0]
+	for k := o.first; k < len(out); k += o.every {
+		kept = append(kept, out[k])
 	}
-	binary, err := build(dir, tmp, files)
-	if err != nil {
-		return err
-	}
-	if out, ok := try(binary, dir, -1, tests, 5*limit); !ok {
-		return fmt.Errorf("the tests fail without a mutation:\n%s", out)
-	}
-	ran, alive := 0, 0
-	for k := from; k < len(chosen); k += every {
-		i := chosen[k]
-		ran++
-		if _, ok := try(binary, dir, i, tests, limit); ok {
-			alive++
-			fmt.Printf("survived %d\t%s\n", i, sites[i])
-		}
-	}
-	fmt.Printf("%d run, %d survived\n", ran, alive)
-	return nil
+	return kept, nil
 }
 
-// build makes the test binary of the changed files, which replace the package's by an overlay.
-func build(dir, tmp string, files map[string][]byte) (string, error) {
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for path, code := range files {
-		to := filepath.Join(tmp, filepath.Base(path))
-		if err := os.WriteFile(to, code, 0o644); err != nil {
-			return "", err
-		}
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return "", err
-		}
-		overlay.Replace[abs] = to
+// keysOf names each mutant by its function, line of code and change, and by which of those that agree it is.
+func keysOf(sites []site) []string {
+	seen, out := map[string]int{}, make([]string, len(sites))
+	for i, s := range sites {
+		k := strings.Join([]string{s.where, s.line, s.change}, "\t")
+		seen[k]++
+		out[i] = fmt.Sprintf("%s\t%d", k, seen[k])
 	}
-	data, err := json.Marshal(overlay)
-	if err != nil {
-		return "", err
-	}
-	config, binary := filepath.Join(tmp, "overlay.json"), filepath.Join(tmp, "algebra.test")
-	if err := os.WriteFile(config, data, 0o644); err != nil {
-		return "", err
-	}
-	out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", config, "-o", binary, "./"+filepath.ToSlash(dir)).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return binary, nil
-}
-
-// try runs the tests with one mutant; ok means that they pass.
-func try(binary, dir string, mutant int, tests string, limit time.Duration) (out string, ok bool) {
-	for _, group := range strings.Split(tests, ",") {
-		if out, ok = tryGroup(binary, dir, mutant, group, limit); !ok {
-			break
-		}
-	}
-	return out, ok
-}
-
-func tryGroup(binary, dir string, mutant int, tests string, limit time.Duration) (string, bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "-test.run", tests, "-test.failfast", "-test.short")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), fmt.Sprintf("GOCUTE_MUTANT=%d", mutant), "GOMEMLIMIT=2GiB")
-	cmd.WaitDelay = time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	text := out.String()
-	return text[:min(len(text), 4000)], err == nil && !strings.Contains(text, "no tests to run")
+	return out
 }
