@@ -45,19 +45,7 @@ func throughSwizzle(a Layout, w Swizzle, off sym.Expr, b Layout) (Layout, *Error
 	if fb.n > EvalLimit {
 		return Layout{}, failf("%d coordinates are too many to verify (limit %d)", fb.n, EvalLimit)
 	}
-	want := fb.table(fb.n)
-	top := int64(0)
-	for i, v := range want {
-		want[i] = w.Apply(o + v)
-		top = max(top, want[i])
-	}
-	at := fa.at
-	if top <= 8*fb.n+1024 && slices.Min(want) >= 0 {
-		at = fa.lookup(top + 1)
-	}
-	for i, x := range want {
-		want[i] = at(x)
-	}
+	all := newImage(fa, fb, w, o)
 	pa, _ := intFn(a.Plain())
 	oa := pa.at(o)
 	var first *Error
@@ -70,13 +58,17 @@ func throughSwizzle(a Layout, w Swizzle, off sym.Expr, b Layout) (Layout, *Error
 			}
 		}
 		fr, _ := intFn(r)
-		e := sameTable(fr.table(fb.n), want)
-		if e == nil {
+		i := all.unlike(fr)
+		if i < 0 {
 			return r, nil
 		}
-		if first == nil {
-			first = e
+		if g, w := fr.at(i), all.at(i); first == nil {
+			first = failf("coordinate %d gives %d and not %d", i, g, w).at(i, g, w)
 		}
+	}
+	want := make([]int64, fb.n)
+	for i := range want {
+		want[i] = all.at(int64(i))
 	}
 	if r, ok := swizzledFit(b.shape, want); ok {
 		return r, nil
@@ -158,24 +150,4 @@ func leftSwizzles(a Layout, pa *fn, w Swizzle) []Swizzle {
 		}
 	}
 	return merged
-}
-
-// sameTable compares values listed from 0 on.
-func sameTable(got, want []int64) *Error {
-	for i, w := range want {
-		if g := got[i]; g != w {
-			return failf("coordinate %d gives %d and not %d", i, g, w).at(int64(i), g, w)
-		}
-	}
-	return nil
-}
-
-// sameValues compares two functions on [0, n).
-func sameValues(n int64, got, want func(int64) int64) *Error {
-	for i := range n {
-		if g, w := got(i), want(i); g != w {
-			return failf("coordinate %d gives %d and not %d", i, g, w).at(i, g, w)
-		}
-	}
-	return nil
 }

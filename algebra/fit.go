@@ -195,18 +195,46 @@ func (f *composed) at(i int64, idx, out []int64) {
 	}
 }
 
+// image is f and r, if A has one part and one generator, which is 1, and all is static.
+func (f *composed) image(rm []mode) (m *image, r *fn) {
+	if len(f.v.gens) != 1 || len(f.v.gens[0].Basis) > 0 || !f.v.gens[0].Coef.Is(1) || len(f.v.parts) != 1 {
+		return nil, nil
+	}
+	p := &f.v.parts[0]
+	a, b, r := &fn{s: p.ext, d: make([]int64, len(p.ext))}, &fn{n: f.size}, &fn{n: f.size}
+	for k, v := range p.vec {
+		if len(v) > 0 {
+			a.d[k] = v[0]
+		}
+	}
+	for _, l := range f.leaves {
+		if l.part < 0 && l.d != 0 {
+			return nil, nil
+		}
+		b.s, b.d = append(b.s, l.s), append(b.d, l.d)
+	}
+	for _, x := range rm {
+		s, ok1 := x.s.IsConst()
+		d, ok2 := x.d.IsConst()
+		if !ok1 || !ok2 {
+			return nil, nil
+		}
+		r.s, r.d = append(r.s, s), append(r.d, d)
+	}
+	return newImage(a, b, Swizzle{}, 0), r
+}
+
 // compare returns the first coordinate at which r differs from f.
 func (f *composed) compare(r Layout) *Error {
 	rm := flatModes(r.shape, r.stride)
 	if len(rm) == 0 {
 		return nil
 	}
-	first, ok := f.tables(rm)
-	if ok && first < 0 {
-		return nil
-	}
-	if !ok {
-		first = 0
+	first := int64(0)
+	if m, to := f.image(rm); m != nil {
+		if first = m.unlike(to); first < 0 {
+			return nil
+		}
 	}
 	rv := make([][]int64, len(rm))
 	ext := make([]int64, len(rm))

@@ -116,3 +116,13 @@ func TestGoldenErrors(t *testing.T) {
 	}
 	c.log(t)
 }
+
+// sameValues compares two functions on [0, n).
+func sameValues(n int64, got, want func(int64) int64) *Error {
+	for i := range n {
+		if g, w := got(i), want(i); g != w {
+			return failf("coordinate %d gives %d and not %d", i, g, w).at(i, g, w)
+		}
+	}
+	return nil
+}

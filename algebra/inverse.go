@@ -221,6 +221,21 @@ func checkLeft(f *fn, r Layout) *Error {
 	return nil
 }
 
+// checkRight verifies the definition of a right inverse at every coordinate.
+func checkRight(f, r *fn) *Error {
+	same := &fn{s: r.s, d: make([]int64, len(r.s)), n: r.n}
+	size := int64(1)
+	for k, s := range r.s {
+		same.d[k], size = size, size*s
+	}
+	m := newImage(f, r, r.sw, r.off)
+	if i := m.unlike(same); i >= 0 {
+		got := m.at(i)
+		return failf("coordinate %d gives %d and not %d", i, got, i).at(i, got, i)
+	}
+	return nil
+}
+
 // Nullspace lists the coordinates that stride-0 modes send to 0.
 func Nullspace(l Layout) (Layout, error) {
 	if e := bad(l); e != nil {
@@ -267,12 +282,7 @@ func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Lay
 	if left {
 		e = checkLeft(fl, r)
 	} else {
-		at := fl.lookup(fl.n)
-		for i, v := range fr.table(fr.n) {
-			if got := at(v); got != int64(i) {
-				return Layout{}, failf("coordinate %d gives %d and not %d", i, got, i).at(int64(i), got, i)
-			}
-		}
+		e = checkRight(fl, fr)
 	}
 	if e != nil {
 		return Layout{}, e

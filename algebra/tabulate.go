@@ -1,23 +1,23 @@
 package algebra
 
-import "math"
+import "math/bits"
 
 // tabulate lists the values of the modes at the indices below n; the last mode goes on past its end.
-func tabulate[T int32 | int64](ms []imode, n int64) []T {
-	out := make([]T, n)
+func tabulate(s, d []int64, n int64) []int64 {
+	out := make([]int64, n)
 	block := int64(1)
-	for k, m := range ms {
-		s := m.s
-		if k == len(ms)-1 {
-			s = ceilDiv(n, block)
+	for k := range s {
+		ext := s[k]
+		if k == len(s)-1 {
+			ext = ceilDiv(n, block)
 		}
-		for j := int64(1); j < s && j*block < n; j++ {
-			to, step := out[j*block:min((j+1)*block, n)], T(j*m.d)
+		for j := int64(1); j < ext && j*block < n; j++ {
+			to, step := out[j*block:min((j+1)*block, n)], j*d[k]
 			for i, v := range out[:len(to)] {
 				to[i] = v + step
 			}
 		}
-		if block *= s; block >= n {
+		if block *= ext; block >= n {
 			break
 		}
 	}
@@ -26,84 +26,114 @@ func tabulate[T int32 | int64](ms []imode, n int64) []T {
 
 // table lists the values of f below n.
 func (f *fn) table(n int64) []int64 {
-	ms := make([]imode, len(f.s))
-	for i := range ms {
-		ms[i] = imode{f.s[i], f.d[i]}
-	}
-	out := tabulate[int64](ms, n)
+	out := tabulate(f.s, f.d, n)
 	if f.sw.B != 0 {
+		x := f.sw.xor()
 		for i, v := range out {
-			out[i] = f.sw.Apply(v + f.off)
+			out[i] = x.of(v + f.off)
 		}
 	}
 	return out
 }
 
-// lookup is f with its values below n in a table.
-func (f *fn) lookup(n int64) func(int64) int64 {
-	all := f.table(n)
-	return func(i int64) int64 {
-		if i >= 0 && i < n {
-			return all[i]
-		}
-		return f.at(i)
-	}
+// xor is a swizzle prepared for many offsets: one of the shifts is 0.
+type xor struct {
+	mask        int64
+	right, left uint
 }
 
-// tables compares a static A∘B with r by tables of A, B and r: it gives the first coordinate that differs, or
-// -1. ok is false where A has several parts or generators, or its table would be out of proportion.
-func (f *composed) tables(rm []mode) (first int64, ok bool) {
-	if len(f.v.gens) != 1 || len(f.v.gens[0].Basis) > 0 || !f.v.gens[0].Coef.Is(1) || len(f.v.parts) != 1 {
-		return 0, false
+func (w Swizzle) xor() xor { return xor{w.from(), uint(max(w.S, 0)), uint(max(-w.S, 0))} }
+
+func (x xor) of(v int64) int64 { return v ^ v&x.mask>>(x.right&63)<<(x.left&63) }
+
+// halves are the values of a function without a swizzle: at i it is low[i%len(low)] + high[i/len(low)].
+type halves struct{ low, high []int64 }
+
+// halve cuts a function's modes where the sizes of the first ones make n; ok is false where they do not.
+func halve(f *fn, n int64) (_ halves, ok bool) {
+	k, size := 0, int64(1)
+	for ; k < len(f.s) && size < n; k++ {
+		size *= f.s[k]
 	}
-	p := &f.v.parts[0]
-	top := int64(0)
-	bs := make([]imode, len(f.leaves))
-	for i, l := range f.leaves {
-		if l.d < 0 || l.part < 0 && l.d != 0 {
+	if size != n {
+		return halves{}, false
+	}
+	return halves{tabulate(f.s[:k], f.d[:k], n), tabulate(f.s[k:], f.d[k:], f.n/n)}, true
+}
+
+// image is the function A(Sw(off + B(i))) of static layouts; B's own swizzle and offset are those.
+type image struct {
+	a, b *fn
+	x    xor
+	off  int64
+}
+
+func newImage(a, b *fn, w Swizzle, off int64) *image { return &image{a, b, w.xor(), off} }
+
+func (m *image) inner(i int64) int64 {
+	v := m.off
+	for k, s := range m.b.s {
+		v += i % s * m.b.d[k]
+		i /= s
+	}
+	return m.x.of(v)
+}
+
+func (m *image) at(i int64) int64 { return m.a.at(m.inner(i)) }
+
+// reach is the least index of A beyond all that B and the swizzle lead to; ok is false where one is negative
+// or where a table of A up to there would be out of proportion.
+func (m *image) reach() (top int64, ok bool) {
+	top = m.off
+	for k, s := range m.b.s {
+		if m.b.d[k] < 0 {
 			return 0, false
 		}
-		bs[i], top = imode{l.s, l.d}, top+(l.s-1)*l.d
+		top += (s - 1) * m.b.d[k]
 	}
-	if top > 8*f.size+1024 {
-		return 0, false
-	}
-	as, rs := make([]imode, len(p.ext)), make([]imode, len(rm))
-	for k := range p.ext {
-		as[k].s = p.ext[k]
-		if len(p.vec[k]) > 0 {
-			as[k].d = p.vec[k][0]
-		}
-	}
-	for k, m := range rm {
-		s, ok1 := m.s.IsConst()
-		d, ok2 := m.d.IsConst()
-		if !ok1 || !ok2 {
-			return 0, false
-		}
-		rs[k] = imode{s, d}
-	}
-	if reaches(as, top+1) && reaches(bs, f.size) && reaches(rs, f.size) {
-		return firstUnlike(tabulate[int32](as, top+1), tabulate[int32](bs, f.size), tabulate[int32](rs, f.size)), true
-	}
-	return firstUnlike(tabulate[int64](as, top+1), tabulate[int64](bs, f.size), tabulate[int64](rs, f.size)), true
+	to := m.x.mask >> (m.x.right & 63) << (m.x.left & 63) // it adds at most these bits, and none beyond both
+	top = min(top+to, int64(1)<<bits.Len64(uint64(top|to))-1)
+	return top + 1, m.off >= 0 && top < 8*m.b.n+1024
 }
 
-// reaches reports whether all values below index n fit 31 bits.
-func reaches(ms []imode, n int64) bool {
-	sum := 0.0
-	for _, m := range ms {
-		sum += float64(max(m.s, n)) * math.Abs(float64(m.d))
+// unlike is the first i below the size of B with m(i) != r(i), or -1. It looks at all of them: A's values come
+// from a table, those of B and r from two short ones.
+func (m *image) unlike(r *fn) int64 {
+	top, ok := m.reach()
+	cut := middle(m.b)
+	b, ok1 := halve(m.b, cut)
+	to, ok2 := halve(r, cut)
+	if !ok || !ok1 || !ok2 || r.n != m.b.n {
+		for i := range m.b.n {
+			if m.at(i) != r.at(i) {
+				return i
+			}
+		}
+		return -1
 	}
-	return sum < math.MaxInt32
-}
-
-// firstUnlike is the first i with a(b(i)) != r(i), or -1.
-func firstUnlike[T int32 | int64](a, b, r []T) int64 {
-	for i, x := range b {
-		if a[x] != r[i] {
-			return int64(i)
+	a, x, y := m.a.table(top), m.x, r.sw.xor()
+	for j, base := range b.high {
+		base, off := base+m.off, to.high[j]
+		if r.sw.B != 0 {
+			off += r.off
+		}
+		lows := to.low[:len(b.low)]
+		for i, v := range b.low {
+			if a[x.of(v+base)] != y.of(lows[i]+off) {
+				return int64(j*len(b.low) + i)
+			}
 		}
 	}
 	return -1
+}
+
+// middle is where to cut a function so that both halves are short.
+func middle(f *fn) int64 {
+	best, size := int64(1), int64(1)
+	for _, s := range f.s {
+		if size *= s; size+f.n/size < best+f.n/best {
+			best = size
+		}
+	}
+	return best
 }
