@@ -128,6 +128,8 @@ func (v *values) leaves(b Layout, targets []*target) ([]bLeaf, int64, *Error) {
 	return out, size, nil
 }
 
+const noLayout = "no layout expresses A∘B: "
+
 // verify checks the closed form r of A∘B at every coordinate; if it is wrong, or there is none, it fits the
 // values leaf by leaf. What no fit expresses, no layout does.
 func (c *composer) verify(b, r Layout) (Layout, *Error) {
@@ -161,7 +163,7 @@ func (c *composer) verify(b, r Layout) (Layout, *Error) {
 	if wrong.HasCoord {
 		e.HasCoord, e.Coord, e.Got, e.Want = true, wrong.Coord, wrong.Got, wrong.Want
 	}
-	e.Condition = "no layout expresses A∘B: " + e.Condition
+	e.Condition = noLayout + e.Condition
 	return Layout{}, e
 }
 

@@ -222,13 +222,17 @@ func checkLeft(f *fn, r Layout) *Error {
 }
 
 // checkRight verifies the definition of a right inverse at every coordinate.
-func checkRight(f, r *fn) *Error {
-	same := &fn{s: r.s, d: make([]int64, len(r.s)), n: r.n}
+func checkRight(f *fn, r Layout) *Error {
+	fr, ok := intFn(r)
+	if !ok {
+		return failf("%s is not static", r)
+	}
+	same := &fn{s: fr.s, d: make([]int64, len(fr.s)), n: fr.n}
 	size := int64(1)
-	for k, s := range r.s {
+	for k, s := range fr.s {
 		same.d[k], size = size, size*s
 	}
-	m := newImage(f, r, r.sw, r.off)
+	m := newImage(f, fr, fr.sw, fr.off)
 	if i := m.unlike(same); i >= 0 {
 		got := m.at(i)
 		return failf("coordinate %d gives %d and not %d", i, got, i).at(i, got, i)
@@ -255,12 +259,17 @@ func Nullspace(l Layout) (Layout, error) {
 	return layoutOf(out), nil
 }
 
+const notAllInverses = "not every inverse behind a swizzle was tried"
+
 // inverseThrough inverts the layout inside a swizzle, which is its own inverse and moves to the right:
-// (Sw∘A)^-1 = A^-1∘Sw, which is a swizzle around A^-1 again. The result is verified.
+// (Sw∘A)^-1 = A^-1∘Sw, which is to be a layout behind a swizzle again. The result is verified.
 func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Layout, *Error) {
 	in, e := inv(l.Plain())
-	if e != nil || l.sw.B == 0 {
+	if l.sw.B == 0 {
 		return in, e
+	}
+	if e != nil {
+		return in, e.hint(notAllInverses)
 	}
 	if !l.off.Is(0) {
 		return Layout{}, failf("the offset %s inside the swizzle must be 0", l.off)
@@ -270,22 +279,32 @@ func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Lay
 	if !ok || !ok2 {
 		return Layout{}, failf("the inverse of a swizzled layout must be static")
 	}
-	w, e := swizzleOf(f.at(l.sw.from()), f.at(l.sw.to()))
-	if e != nil {
-		return Layout{}, e
-	}
-	r := in.WithSwizzle(w, sym.Expr{})
-	fr, ok := intFn(r)
-	if !ok || fr.n > EvalLimit || fl.n > EvalLimit {
+	if f.n > EvalLimit || fl.n > EvalLimit {
 		return Layout{}, failf("%s is too large to verify (limit %d)", l, EvalLimit)
 	}
+	check := checkRight
 	if left {
-		e = checkLeft(fl, r)
-	} else {
-		e = checkRight(fl, fr)
+		check = checkLeft
 	}
-	if e != nil {
-		return Layout{}, e
+	w, e := swizzleOf(f.at(l.sw.from()), f.at(l.sw.to())) // the way of CuTe
+	if e == nil {
+		r := in.WithSwizzle(w, sym.Expr{})
+		if e = check(fl, r); e == nil {
+			return r, nil
+		}
 	}
-	return r, nil
+	right, _ := rightInverse(l.Plain())
+	fr, _ := intFn(right)
+	bijective := fr.n == fl.n && permutes(l.sw, fl.n) // then there is one inverse, which is both
+	if bijective || !left {
+		r, found, exact := newImage(fr, &fn{s: []int64{fr.n}, d: []int64{1}, n: fr.n}, l.sw, 0).anySwizzle(leafOf(sym.Int(fr.n)))
+		switch {
+		case found && check(fl, r) == nil:
+			return r, nil
+		case exact && bijective:
+			e.Condition = "no layout behind a swizzle inverts it; with CuTe's swizzle, " + e.Condition
+			return Layout{}, e
+		}
+	}
+	return Layout{}, e.hint(notAllInverses)
 }

@@ -14,13 +14,16 @@ type Swizzle struct{ B, M, S int }
 // String is Sw<B,M,S>.
 func (w Swizzle) String() string { return fmt.Sprintf("Sw<%d,%d,%d>", w.B, w.M, w.S) }
 
+// maxBits bounds the bits of a swizzle.
+const maxBits = 62
+
 func (w Swizzle) check() *Error {
 	switch {
 	case w.B < 0 || w.M < 0:
 		return failf("B = %d and M = %d must not be negative", w.B, w.M)
 	case max(w.S, -w.S) < w.B:
 		return failf("|S| = %d must be at least B = %d", max(w.S, -w.S), w.B)
-	case w.B+w.M+max(w.S, -w.S) > 62:
+	case w.B+w.M+max(w.S, -w.S) > maxBits:
 		return failf("bits up to %d do not fit", w.B+w.M+max(w.S, -w.S))
 	}
 	return nil
