@@ -11,20 +11,23 @@ import (
 // or proves that there is none.
 
 const (
-	proofVars = 12      // unknown steps
-	proofTop  = 1 << 12 // the greatest point
-	proofWork = 1 << 23 // points looked at
+	proofVars = 18      // unknown steps
+	proofTop  = 1 << 16 // the greatest offset
+	proofWork = 1 << 22 // spots looked at
 )
+
+// coefs are those of the unknown steps, and last that of a number that is asked for.
+type coefs [proofVars + 1]int64
 
 // equation is Σ c[j]*d[j] = k.
 type equation struct {
-	c [proofVars]int64
+	c coefs
 	k int64
 }
 
 // lead is the first unknown of an equation, or -1.
 func (e *equation) lead() int {
-	return slices.IndexFunc(e.c[:], func(c int64) bool { return c != 0 })
+	return slices.IndexFunc(e.c[:proofVars], func(c int64) bool { return c != 0 })
 }
 
 // cancel removes the unknown that row leads with; ok is false if numbers grow too large.
@@ -51,10 +54,17 @@ func (e *equation) cancel(row *equation, at int) (ok bool) {
 	return true
 }
 
-// unknowns is a point (x, y) of which Σ c[j]*d[j] is taken out already.
+// spot is where a function may have any of some values.
+type spot struct {
+	x  int64
+	ys []int64
+}
+
+// unknowns is a spot of which Σ c[j]*d[j] is taken out already: it is y - Σ c[j]*d[j] for one y of ys.
 type unknowns struct {
-	x int64
-	e equation
+	x  int64
+	c  coefs
+	ys []int64
 }
 
 // proof searches; exact stays true as long as what was left out cannot be a layout.
@@ -62,21 +72,43 @@ type proof struct {
 	primes []int64
 	work   int
 	exact  bool
+	ext, d []int64 // what was found
 }
 
-// add reduces an equation and keeps it if it says something new; consistent is false for a contradiction.
-func (p *proof) add(rows []equation, e equation) (_ []equation, consistent bool) {
+// reduce takes out what the rows lead with; ok is false if numbers grow too large.
+func (p *proof) reduce(rows []equation, e *equation) (ok bool) {
 	for i := range rows {
 		if at := rows[i].lead(); e.c[at] != 0 && !e.cancel(&rows[i], at) {
 			p.exact = false
-			return rows, false
+			return false
 		}
 	}
-	at := e.lead()
-	if at < 0 {
-		return rows, e.k == 0
+	return true
+}
+
+// implied is the k with Σ c[j]*d[j] = k that rows imply. Where they imply none, free is true; without either there is
+// no integer.
+func (p *proof) implied(rows []equation, c *coefs) (k int64, ok, free bool) {
+	e := equation{c: *c}
+	e.c[proofVars] = -1
+	if !p.reduce(rows, &e) {
+		return 0, false, false
 	}
-	rows = append(rows, e)
+	if e.lead() >= 0 {
+		return 0, false, true
+	}
+	a := e.c[proofVars]
+	return e.k / a, e.k%a == 0, false
+}
+
+// with lists rows with Σ c[j]*d[j] = k, which they do not imply.
+func (p *proof) with(rows []equation, c *coefs, k int64) ([]equation, bool) {
+	e := equation{*c, k}
+	if p.work--; p.work < 0 || !p.reduce(rows, &e) {
+		p.exact = false
+		return nil, false
+	}
+	rows = append(slices.Clone(rows), e)
 	slices.SortFunc(rows, func(a, b equation) int { return a.lead() - b.lead() })
 	return rows, true
 }
@@ -99,91 +131,136 @@ func (p *proof) steps(rows []equation, vars int) ([]int64, bool) {
 	return d, true
 }
 
-// search splits the points further: they have vars unknowns so far and satisfy rows.
-func (p *proof) search(pts []unknowns, rows []equation, ext []int64) ([]int64, []int64, bool) {
+// search splits the spots further: they satisfy rows, with an unknown for each of the extents so far.
+func (p *proof) search(pts []unknowns, rows []equation, ext []int64) bool {
 	vars := len(ext)
 	if p.work -= len(pts); p.work < 0 || vars == proofVars {
 		p.exact = false
-		return nil, nil, false
+		return false
 	}
-	if d, ok := p.last(pts, rows, vars); ok {
-		return append(slices.Clone(ext), pts[len(pts)-1].x+1), d, true
+	top := pts[len(pts)-1].x
+	if p.last(pts, rows, vars, func(d []int64) bool {
+		p.ext, p.d = append(slices.Clone(ext), top+1), d
+		return true
+	}) {
+		return true
 	}
 	for _, n := range p.primes {
-		if n > pts[len(pts)-1].x {
+		if n > top {
 			break
 		}
-		next, more, ok := p.split(pts, rows, n, vars)
-		if !ok {
-			continue
-		}
-		if e, d, ok := p.search(next, more, append(slices.Clone(ext), n)); ok {
-			return e, d, true
+		if p.split(pts, nil, rows, n, vars, func(next []unknowns, rows []equation) bool {
+			return p.search(next, rows, append(slices.Clone(ext), n))
+		}) {
+			return true
 		}
 	}
-	return nil, nil, false
+	return false
 }
 
 // last tries one step for all that is left.
-func (p *proof) last(pts []unknowns, rows []equation, vars int) ([]int64, bool) {
-	rows = slices.Clone(rows)
-	for _, q := range pts {
-		e := q.e
-		e.c[vars] = q.x
-		var ok bool
-		if rows, ok = p.add(rows, e); !ok {
-			return nil, false
+func (p *proof) last(pts []unknowns, rows []equation, vars int, then func(d []int64) bool) bool {
+	for i := range pts {
+		c := pts[i].c
+		c[vars] = pts[i].x
+		k, ok, free := p.implied(rows, &c)
+		if free {
+			return slices.ContainsFunc(pts[i].ys, func(y int64) bool {
+				more, ok := p.with(rows, &c, y)
+				return ok && p.last(pts[i+1:], more, vars, then)
+			})
+		}
+		if _, has := slices.BinarySearch(pts[i].ys, k); !ok || !has {
+			return false
 		}
 	}
-	return p.steps(rows, vars+1)
+	d, ok := p.steps(rows, vars+1)
+	return ok && then(d)
 }
 
-// split takes the digit x mod n out, whose step is a new unknown.
-func (p *proof) split(pts []unknowns, rows []equation, n int64, vars int) (next []unknowns, _ []equation, ok bool) {
-	rows = slices.Clone(rows)
-	for _, q := range pts {
-		q.e.c[vars] = q.x % n
+// split takes the digit x mod n out, whose step is a new unknown. Spots of one quotient become one; next is its own.
+func (p *proof) split(pts, next []unknowns, rows []equation, n int64, vars int, then func([]unknowns, []equation) bool) bool {
+	for i, q := range pts {
+		p.work--
+		q.c[vars] = q.x % n
 		q.x /= n
-		if len(next) == 0 || next[len(next)-1].x != q.x {
+		at := len(next) - 1
+		if at < 0 || next[at].x != q.x {
 			next = append(next, q)
 			continue
 		}
-		first, e := &next[len(next)-1], q.e
-		for j := range e.c {
-			e.c[j] -= first.e.c[j]
+		for j := range q.c {
+			q.c[j] -= next[at].c[j]
 		}
-		e.k -= first.e.k
-		if rows, ok = p.add(rows, e); !ok {
-			return nil, nil, false
+		first := next[at].ys
+		k, ok, free := p.implied(rows, &q.c)
+		if free {
+			return slices.ContainsFunc(differences(q.ys, first), func(k int64) bool {
+				more, ok := p.with(rows, &q.c, k)
+				both := slices.Clone(next)
+				both[at].ys = common(first, q.ys, k)
+				return ok && p.split(pts[i+1:], both, more, n, vars, then)
+			})
+		}
+		if next[at].ys = common(first, q.ys, k); !ok || len(next[at].ys) == 0 {
+			return false
 		}
 	}
-	return next, rows, true
+	return then(next, rows)
 }
 
-// proveLeft looks for a layout with the values of the points, sorted by x from 0 on. exact tells that there is
-// none if none was found.
-func proveLeft(pts []point) (r Layout, found, exact bool) {
-	top := pts[len(pts)-1].x
+// common lists the numbers of a that are d less than one of b. All are sorted.
+func common(a, b []int64, d int64) (out []int64) {
+	for _, y := range a {
+		for len(b) > 0 && b[0] < y+d {
+			b = b[1:]
+		}
+		if len(b) > 0 && b[0] == y+d {
+			out = append(out, y)
+		}
+	}
+	return out
+}
+
+// differences lists what a number of a can be more than one of b.
+func differences(a, b []int64) []int64 {
+	out := make([]int64, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, x-y)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// proveLeft looks for a layout that has one of its values at each spot, sorted by x from 0 on. exact tells that
+// there is none if none was found.
+func proveLeft(spots []spot) (r Layout, found, exact bool) {
+	top := spots[len(spots)-1].x
 	if top > proofTop {
 		return Layout{}, false, false
 	}
 	p := &proof{work: proofWork, exact: true}
+	composite := make([]bool, top+1)
 	for n := int64(2); n <= top; n++ {
-		if !slices.ContainsFunc(p.primes, func(q int64) bool { return n%q == 0 }) {
+		if !composite[n] {
 			p.primes = append(p.primes, n)
+			for k := n * n; k <= top; k += n {
+				composite[k] = true
+			}
 		}
 	}
-	start := make([]unknowns, len(pts))
-	for i, q := range pts {
-		start[i] = unknowns{q.x, equation{k: q.y}}
+	start := make([]unknowns, len(spots))
+	for i, q := range spots {
+		start[i] = unknowns{x: q.x, ys: q.ys}
 	}
-	ext, d, ok := p.search(start, nil, nil)
-	if !ok {
+	if !p.search(start, nil, nil) {
 		return Layout{}, false, p.exact
 	}
-	ms := make([]mode, len(ext))
-	for i := range ext {
-		ms[i] = mode{sym.Int(ext[i]), Step{Coef: sym.Int(d[i])}}
+	ms := make([]mode, len(p.ext))
+	for i := range p.ext {
+		ms[i] = mode{sym.Int(p.ext[i]), Step{Coef: sym.Int(p.d[i])}}
 	}
 	return coalesce(layoutOf(ms)), true, true
 }

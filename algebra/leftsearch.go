@@ -14,24 +14,16 @@ func searchLeft(f *fn, l Layout) (_ Layout, looked string, ok bool) {
 	if f.n > searchLimit {
 		return Layout{}, fmt.Sprintf("%d coordinates are too many to search for another layout; the limit is %d", f.n, searchLimit), false
 	}
-	ms := flatModes(l.shape, l.stride)
-	want := map[int64]int64{}
-	for i := range f.n {
-		v := f.at(i)
-		if v < 0 {
-			return Layout{}, "no search is made where offsets are negative", false
+	spots, all := preimages(f)
+	pts := make([]point, len(spots))
+	for i, s := range spots {
+		if len(s.ys) == 0 { // -v is an offset, too, and L(-v) = -L(v)
+			return Layout{}, fmt.Sprintf("no layout inverts it: it has the offsets %d and %d", s.x, -s.x), false
 		}
-		if _, seen := want[v]; !seen {
-			want[v] = i
-		}
+		pts[i] = point{s.x, slices.MinFunc(s.ys, func(a, b int64) int { return int(max(a, -a) - max(b, -b)) })}
 	}
-	pts := make([]point, 0, len(want))
-	for v, i := range want {
-		pts = append(pts, point{v, i})
-	}
-	slices.SortFunc(pts, func(a, b point) int { return int(a.x - b.x) })
 	budget := searchWork
-	if ext, step, ok := partialFit(pts, candidates(ms), &budget); ok {
+	if ext, step, ok := partialFit(pts, candidates(flatModes(l.shape, l.stride)), &budget); ok {
 		out := make([]mode, len(ext))
 		for i := range ext {
 			out[i] = mode{sym.Int(ext[i]), Step{Coef: sym.Int(step[i])}}
@@ -41,14 +33,59 @@ func searchLeft(f *fn, l Layout) (_ Layout, looked string, ok bool) {
 			return r, "", true
 		}
 	}
-	r, found, exact := proveLeft(pts)
+	r, found, exact := proveLeft(spots)
 	switch {
 	case found && checkLeft(f, r) == nil:
 		return r, "", true
-	case exact && int64(len(pts)) == f.n:
+	case exact && all:
 		return Layout{}, "no layout inverts it: all orders of prime extents were tried", false
 	}
 	return Layout{}, "no layout was found that inverts it, but not all were tried", false
+}
+
+// preimages lists the offsets v of f with the indices that lead there, which L(v) may be, sorted. Of a negative
+// offset it lists -v with minus the indices, as L(-v) = -L(v). all tells that there are no more: an index may be past
+// the end of f, whose last mode is endless.
+func preimages(f *fn) (spots []spot, all bool) {
+	last := len(f.s) - 1
+	unit, lo, hi := int64(1), int64(0), int64(0) // what the modes before the last make
+	for k := range last {
+		unit, lo, hi = unit*f.s[k], lo+min(0, f.d[k]*(f.s[k]-1)), hi+max(0, f.d[k]*(f.s[k]-1))
+	}
+	end := f.n
+	switch d := f.d[last]; { // where the last mode's digit alone leads out of what f reaches
+	case d > 0:
+		end = max(end, ((hi-lo)/d+f.s[last])*unit)
+	case d < 0:
+		end = max(end, ((hi-lo)/-d+f.s[last])*unit)
+	}
+	all = f.d[last] != 0 && end <= searchLimit
+	want := map[int64][]int64{}
+	for i := range f.n {
+		v := f.at(i)
+		want[v] = append(want[v], i)
+	}
+	for i := f.n; i < min(end, searchLimit); i++ {
+		if ys := want[f.at(i)]; ys != nil {
+			want[f.at(i)] = append(ys, i)
+		}
+	}
+	for v, ys := range want {
+		if v < 0 {
+			for i := range ys {
+				ys[i] = -ys[i]
+			}
+			slices.Sort(ys)
+		}
+		if want[-v] != nil && v != 0 {
+			ys = nil
+		}
+		if v > 0 || want[-v] == nil || v == 0 {
+			spots = append(spots, spot{max(v, -v), ys})
+		}
+	}
+	slices.SortFunc(spots, func(a, b spot) int { return int(a.x - b.x) })
+	return spots, all
 }
 
 // The search is for small layouts: at most searchLimit coordinates, and searchWork points looked at.

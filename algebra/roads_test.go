@@ -157,63 +157,6 @@ func TestArith(t *testing.T) {
 	require.True(t, off.Is(5))
 }
 
-// TestLeftProof: what is said to have no left inverse has none among all layouts of up to three digits.
-func TestLeftProof(t *testing.T) {
-	proved := 0
-	for _, l := range smallLayouts([]int64{2, 3}, upTo(1, 7), 2) {
-		f := mustFn(l)
-		vals := f.table(f.n)
-		_, looked, ok := searchLeft(f, coalesce(l))
-		if ok || looked != "no layout inverts it: all orders of prime extents were tried" {
-			continue
-		}
-		proved++
-		var try func(ext []int64, size int64)
-		try = func(ext []int64, size int64) {
-			digits := func(x int64, k int) int64 {
-				for _, e := range ext[:k] {
-					x /= e
-				}
-				if k < len(ext) {
-					x %= ext[k]
-				}
-				return x
-			}
-			var fitSteps func(k int, left []int64) bool
-			fitSteps = func(k int, left []int64) bool { // steps of digits k, k-1, … 0 that leave nothing
-				if k < 0 {
-					for _, x := range left {
-						if x != 0 {
-							return false
-						}
-					}
-					return true
-				}
-				for d := int64(-8); d <= 8; d++ {
-					next := make([]int64, len(left))
-					for i, x := range left {
-						next[i] = x - d*digits(vals[i], k)
-					}
-					if fitSteps(k-1, next) {
-						return true
-					}
-				}
-				return false
-			}
-			index := upTo(0, f.n-1)
-			require.False(t, fitSteps(len(ext), index), "%s has a left inverse with digits %v", l, ext)
-			if len(ext) < 2 {
-				for e := int64(2); e*size <= 16; e++ {
-					try(append(ext[:len(ext):len(ext)], e), size*e)
-				}
-			}
-		}
-		try(nil, 1)
-	}
-	require.Positive(t, proved)
-	t.Logf("%d", proved)
-}
-
 // TestCeilForms: what rounds up covers the layout and keeps its extent.
 func TestCeilForms(t *testing.T) {
 	for _, c := range []struct {
