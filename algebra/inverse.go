@@ -121,7 +121,7 @@ func leftInverse(l Layout) (Layout, *Error) {
 			return r, nil
 		}
 	}
-	r, looked, ok := searchLeft(fl, coalesce(l))
+	r, looked, ok := searchLeft(fl)
 	if ok {
 		return r, nil
 	}

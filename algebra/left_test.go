@@ -14,7 +14,7 @@ func TestLeftProof(t *testing.T) {
 	proved, repeated, negative, found := 0, 0, 0, 0
 	for _, l := range smallLayouts([]int64{2, 3, 4}, []int64{-3, -1, 0, 1, 2, 3, 5, 7}, 2) {
 		f := mustFn(l)
-		if r, looked, ok := searchLeft(f, coalesce(l)); ok {
+		if r, looked, ok := searchLeft(f); ok {
 			require.NoError(t, checkInverse(l.String(), r.String(), true), "%s %s", l, r)
 			found++
 			continue

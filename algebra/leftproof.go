@@ -12,8 +12,8 @@ import (
 
 const (
 	proofVars = 18      // unknown steps
-	proofTop  = 1 << 16 // the greatest offset
-	proofWork = 1 << 22 // spots looked at
+	proofTop  = 1 << 16 // the greatest prime tried, and the greatest offset of a proof
+	proofWork = 1 << 21 // spots looked at
 )
 
 // coefs are those of the unknown steps, and last that of a number that is asked for.
@@ -72,7 +72,13 @@ type proof struct {
 	primes []int64
 	work   int
 	exact  bool
-	ext, d []int64 // what was found
+	found  []mode
+}
+
+// digit is an extent and its unknown step, or -1.
+type digit struct {
+	n       int64
+	unknown int
 }
 
 // reduce takes out what the rows lead with; ok is false if numbers grow too large.
@@ -113,34 +119,73 @@ func (p *proof) with(rows []equation, c *coefs, k int64) ([]equation, bool) {
 	return rows, true
 }
 
-// steps solves for integers, the unknowns that nothing fixes being 0.
+// steps solves for integers. Adding multiples of columns to others, which changes the unknowns d to y with
+// d = u*y, leaves one coefficient more in each row than in the row before, so that each row gives one y.
 func (p *proof) steps(rows []equation, vars int) ([]int64, bool) {
-	d := make([]int64, vars)
-	for i := len(rows) - 1; i >= 0; i-- {
-		r := &rows[i]
-		at, k := r.lead(), r.k
-		for j := at + 1; j < vars; j++ {
-			k -= r.c[j] * d[j]
-		}
-		if k%r.c[at] != 0 {
-			p.exact = p.exact && len(rows) == vars // other values of free unknowns might do
+	a, u, y := make([]coefs, len(rows)), make([]coefs, vars), make([]int64, vars)
+	for i := range rows {
+		a[i] = rows[i].c
+	}
+	for i := range u {
+		u[i][i] = 1
+	}
+	for r := range a {
+		if !clearBeyond(a[r:], u, r, vars) {
+			p.exact = false
 			return nil, false
 		}
-		d[at] = k / r.c[at]
+		k := rows[r].k
+		for j := range r {
+			k -= a[r][j] * y[j]
+		}
+		if k%a[r][r] != 0 {
+			return nil, false
+		}
+		y[r] = k / a[r][r]
+	}
+	d := make([]int64, vars)
+	for i := range d {
+		for j := range y {
+			d[i] += u[i][j] * y[j]
+		}
 	}
 	return d, true
 }
 
-// search splits the spots further: they satisfy rows, with an unknown for each of the extents so far.
-func (p *proof) search(pts []unknowns, rows []equation, ext []int64) bool {
-	vars := len(ext)
+// clearBeyond makes the coefficients of the first row of a behind column r zero; ok is false if numbers grow too large.
+func clearBeyond(a, u []coefs, r, vars int) (ok bool) {
+	for j := r + 1; j < vars; j++ {
+		for a[0][j] != 0 {
+			q := a[0][r] / a[0][j]
+			for _, m := range [][]coefs{a, u} {
+				for i := range m {
+					m[i][r], m[i][j] = m[i][j], m[i][r]-q*m[i][j]
+					if m[i][j] > 1<<30 || m[i][j] < -1<<30 {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return true
+}
+
+// search splits the spots further: they satisfy rows, with an unknown for each of the extents so far, except those
+// whose digit is 0 at every spot.
+func (p *proof) search(pts []unknowns, rows []equation, ext []digit, vars int) bool {
 	if p.work -= len(pts); p.work < 0 || vars == proofVars {
 		p.exact = false
 		return false
 	}
 	top := pts[len(pts)-1].x
 	if p.last(pts, rows, vars, func(d []int64) bool {
-		p.ext, p.d = append(slices.Clone(ext), top+1), d
+		for _, e := range append(slices.Clone(ext), digit{top + 1, vars}) {
+			m := mode{s: sym.Int(e.n)}
+			if e.unknown >= 0 {
+				m.d = Step{Coef: sym.Int(d[e.unknown])}
+			}
+			p.found = append(p.found, m)
+		}
 		return true
 	}) {
 		return true
@@ -149,8 +194,12 @@ func (p *proof) search(pts []unknowns, rows []equation, ext []int64) bool {
 		if n > top {
 			break
 		}
+		unknown, used := -1, vars
+		if slices.ContainsFunc(pts, func(q unknowns) bool { return q.x%n != 0 }) {
+			unknown, used = vars, vars+1
+		}
 		if p.split(pts, nil, rows, n, vars, func(next []unknowns, rows []equation) bool {
-			return p.search(next, rows, append(slices.Clone(ext), n))
+			return p.search(next, rows, append(slices.Clone(ext), digit{n, unknown}), used)
 		}) {
 			return true
 		}
@@ -238,29 +287,27 @@ func differences(a, b []int64) []int64 {
 // there is none if none was found.
 func proveLeft(spots []spot) (r Layout, found, exact bool) {
 	top := spots[len(spots)-1].x
-	if top > proofTop {
-		return Layout{}, false, false
-	}
-	p := &proof{work: proofWork, exact: true}
-	composite := make([]bool, top+1)
-	for n := int64(2); n <= top; n++ {
-		if !composite[n] {
-			p.primes = append(p.primes, n)
-			for k := n * n; k <= top; k += n {
-				composite[k] = true
-			}
-		}
-	}
+	p := &proof{work: proofWork, exact: top <= proofTop, primes: primesTo(min(top, proofTop))}
 	start := make([]unknowns, len(spots))
 	for i, q := range spots {
 		start[i] = unknowns{x: q.x, ys: q.ys}
 	}
-	if !p.search(start, nil, nil) {
+	if !p.search(start, nil, nil, 0) {
 		return Layout{}, false, p.exact
 	}
-	ms := make([]mode, len(p.ext))
-	for i := range p.ext {
-		ms[i] = mode{sym.Int(p.ext[i]), Step{Coef: sym.Int(p.d[i])}}
+	return coalesce(layoutOf(p.found)), true, true
+}
+
+func primesTo(top int64) (out []int64) {
+	composite := make([]bool, top+1)
+	for n := int64(2); n <= top; n++ {
+		if composite[n] {
+			continue
+		}
+		out = append(out, n)
+		for k := n * n; k <= top; k += n {
+			composite[k] = true
+		}
 	}
-	return coalesce(layoutOf(ms)), true, true
+	return out
 }
