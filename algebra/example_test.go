@@ -67,7 +67,7 @@ func Example_refused() {
 	_, err := algebra.Compose(algebra.MustParse("(6,2):(1,100)"), algebra.MustParse("(2,3):(3,2)"))
 	fmt.Println(err)
 	// Output:
-	// algebra: composition((6,2):(1,100), (2,3):(3,2)): no layout expresses A∘B: coordinate 5 gives 7 where A(B(5)) is 101; first at coordinate 5: got 7, want 101
+	// algebra: composition((6,2):(1,100), (2,3):(3,2)): no layout expresses A∘B: coordinate 5 gives 7 where A(B(5)) is 101; first at coordinate 5: got 7, want 101 (1:3 for 2:3, or 2:2 for 3:2, would do)
 }
 
 func Example_complement() {

@@ -159,6 +159,7 @@ func (c *composer) verify(b, r Layout) (Layout, *Error) {
 		if e = ref.compare(fit); e == nil {
 			return fit, nil
 		}
+		e.hint("%s", ref.nearby())
 	}
 	if wrong.HasCoord {
 		e.HasCoord, e.Coord, e.Got, e.Want = true, wrong.Coord, wrong.Got, wrong.Want
@@ -294,14 +295,10 @@ func (f *composed) fitLeaf(l bLeaf) (node[sym.Expr], node[Step], *Error) {
 	if l.part < 0 || l.s == 1 {
 		return leafOf(sym.Int(l.s)), leafOf(Step{}), nil
 	}
-	g := len(f.v.gens)
-	vals := make([]int64, l.s*int64(g))
-	for i := range l.s {
-		f.v.add(vals[i*int64(g):(i+1)*int64(g)], &f.v.parts[l.part], i*l.d)
-	}
+	vals, g := f.values(l)
 	ext, vec, ok := fit(vals, g)
 	if !ok {
-		return node[sym.Expr]{}, node[Step]{}, failf("the values along %d:%d, %s, are those of no layout", l.s, l.d, f.v.sample(vals, g))
+		return node[sym.Expr]{}, node[Step]{}, failf("the values along %d:%d, %s, are those of no layout", l.s, l.d, f.v.sample(vals, g)).hint("%s", f.nearLeaf(l))
 	}
 	ss, ds := make([]sym.Expr, len(ext)), make([]Step, len(ext))
 	for i := range ext {
