@@ -55,7 +55,7 @@ func upcast(l Layout, n int64, ceil bool) (Layout, *Error) {
 		return Layout{}, e
 	}
 	if w.B == 0 {
-		if l.sw.B != 0 && !off.Is(0) {
+		if !off.Is(0) {
 			return Layout{}, failf("the offset %s stays when the swizzle is gone", off)
 		}
 		return inner, nil
@@ -72,20 +72,15 @@ func upcastLeaf(m mode, n int64, ceil bool) (sym.Expr, Step, int64, *Error) {
 		}
 		return m.s, Step{m.d.Coef.FloorDiv(sym.Int(n)), m.d.Basis}, 1, nil
 	}
-	abs, sign := d, int64(1)
-	if d < 0 {
-		abs, sign = -d, -1
-	}
+	abs := max(d, -d)
 	switch {
-	case d == 0:
-		return m.s, m.d, 1, nil
-	case abs%n == 0:
+	case d%n == 0:
 		return m.s, Step{sym.Int(d / n), m.d.Basis}, 1, nil
 	case n%abs != 0:
 		return m.s, m.d, 1, failf("stride %d and %d must divide one another", d, n)
 	}
 	f := n / abs
-	unit := Step{sym.Int(sign), m.d.Basis}
+	unit := Step{sym.Int(d / abs), m.d.Basis}
 	s, ok := m.s.IsConst()
 	if !ok {
 		if !ceil && !m.s.DivisibleBy(f) {

@@ -24,7 +24,7 @@ func commonOf(a, b Layout) (Layout, *Error) {
 		return Layout{}, e
 	}
 	for _, l := range []Layout{a, b} {
-		if l.sw.B != 0 && !l.off.Is(0) {
+		if !l.off.Is(0) {
 			return Layout{}, failf("the offset %s inside the swizzle must be 0", l.off)
 		}
 	}
@@ -101,7 +101,7 @@ func commonByForce(a, inv *fn) int64 {
 	}
 	best, size := int64(1), int64(1)
 	for _, s := range inv.s {
-		for k := int64(1); k <= s && size*k <= n; k++ {
+		for k := int64(2); k <= s && size*k <= n; k++ {
 			if s%k == 0 {
 				best = max(best, size*k)
 			}

@@ -243,9 +243,6 @@ func tile(l *fn, n int64) (Layout, *Error) {
 		}
 		list = append(list, free)
 	}
-	if len(list) == 0 {
-		return unit, nil
-	}
 	r, ok := fitted(list)
 	if !ok {
 		return Layout{}, failf("the translations %v that fill [0,%d) are those of no layout", head(list), n)

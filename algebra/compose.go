@@ -71,9 +71,9 @@ func (c *composer) target(path []int) (*target, *Error) {
 			return t, nil
 		}
 	}
-	s, ok1 := c.a.shape.path(path)
-	d, ok2 := c.a.stride.path(path)
-	if !ok1 || !ok2 {
+	s, ok := c.a.shape.path(path)
+	d, _ := c.a.stride.path(path)
+	if !ok {
 		return nil, failf("basis %v leads to no mode of %s", path, c.a)
 	}
 	t := &target{path: path, ms: mergeModes(flatModes(s, d), true), ok: true}
@@ -85,7 +85,7 @@ func (c *composer) target(path []int) (*target, *Error) {
 	for i, m := range t.ms {
 		n, ok := m.s.IsConst()
 		t.ext[i] = n
-		t.ok = t.ok && (ok && n > 0 || i == len(t.ms)-1)
+		t.ok = t.ok && (ok || i == len(t.ms)-1)
 	}
 	c.targets = append(c.targets, t)
 	return t, nil

@@ -147,43 +147,10 @@ func neighbours(n, size int64) string {
 func composePair(a, b, rest Layout) (tileOf, restOf Layout, _ *Error) {
 	r, e := composePlain(a, joinModes([]Layout{b, rest}))
 	if e != nil {
-		if t, r, ok := regroup(a, b, rest); ok {
-			return t, r, nil
-		}
 		return a, b, e
 	}
 	ls := layoutModes(r)
 	return ls[0], ls[1], nil
-}
-
-// regroup fits A∘(B,B*) with B* as one run of numbers: the modes that B* happens to have need not be those of
-// the rest, and where they fail others may do.
-func regroup(a, b, rest Layout) (tileOf, restOf Layout, ok bool) {
-	fa, ok1 := intFn(a)
-	fb, ok2 := intFn(b)
-	fr, ok3 := intFn(rest)
-	if !ok1 || !ok2 || !ok3 || rest.shape.isLeaf() || fb.n*fr.n > EvalLimit {
-		return a, b, false
-	}
-	tile, e := composePlain(a, b)
-	if e != nil {
-		return a, b, false
-	}
-	vals := make([]int64, fr.n)
-	for j := range vals {
-		vals[j] = fa.at(fr.at(int64(j)))
-	}
-	if restOf, ok = fitted(vals); !ok {
-		return a, b, false
-	}
-	for j := range fr.n {
-		for i := range fb.n {
-			if fa.at(fb.at(i)+fr.at(j)) != fa.at(fb.at(i))+vals[j] {
-				return a, b, false
-			}
-		}
-	}
-	return tile, restOf, true
 }
 
 // divideCeil is the same with as many copies of B as cover [0, size(A)).

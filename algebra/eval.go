@@ -91,7 +91,7 @@ func addIndex(a *Arith, i sym.Expr, s node[sym.Expr], d node[Step]) {
 func divMod(i, n sym.Expr) (q, r sym.Expr) {
 	a, ok1 := i.IsConst()
 	b, ok2 := n.IsConst()
-	if ok1 && ok2 && b != 0 {
+	if ok1 && ok2 {
 		return sym.Int(a / b), sym.Int(a % b)
 	}
 	return i.FloorDiv(n), i.Mod(n)
@@ -205,7 +205,7 @@ func cosize(l Layout) (sym.Expr, *Error) {
 	one := sym.Int(1)
 	for _, m := range flatModes(l.shape, l.stride) {
 		d := m.d
-		if lo, hi := d.Coef.Range(); hi < 0 || lo < 0 && hi == 0 {
+		if lo, hi := d.Coef.Range(); hi <= 0 {
 			d.Coef = d.Coef.Neg()
 		} else if lo < 0 {
 			return sym.Expr{}, failf("the sign of stride %s is not known", d)

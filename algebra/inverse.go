@@ -143,7 +143,7 @@ func leftClosed(l Layout) (r Layout, proved bool, _ *Error) {
 		return r, e == nil, e
 	}
 	var out []mode
-	size, prev := int64(1), sym.Int(1)
+	size, prev := int64(1), sym.Expr{}
 	ds := []sym.Expr{{}}
 	proved = true
 	for k, i := range order {

@@ -98,6 +98,9 @@ func instrument(dir string) (map[string][]byte, []site, error) {
 
 // enter skips what must stay constant, and messages.
 func (in *instrumenter) enter(c *astutil.Cursor) bool {
+	if c.Name() == "Args" && c.Index() == 2 && isMake(c.Parent()) { // a capacity changes no result
+		return false
+	}
 	switch n := c.Node().(type) {
 	case *ast.CaseClause:
 		for _, x := range n.List { // cases of constants must stay constant; conditions may change
@@ -106,18 +109,58 @@ func (in *instrumenter) enter(c *astutil.Cursor) bool {
 			}
 		}
 	case *ast.CallExpr:
-		if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "failf" || f.Name == "panic" || f.Name == "make") {
-			return f.Name == "make"
+		if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "failf" || f.Name == "panic") {
+			return false
 		}
 		if f, ok := n.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "hint" || f.Sel.Name == "fail" || f.Sel.Name == "in" || f.Sel.Name == "Sprintf") {
 			return false
 		}
 	case *ast.UnaryExpr, *ast.BinaryExpr: // the type of a part of a constant is that of the whole
 		return in.pkg.TypesInfo.Types[n.(ast.Expr)].Value == nil
+	case *ast.BasicLit:
+		return c.Name() != "Results" || !refuses(c.Parent())
 	case *ast.ArrayType, *ast.GenDecl, *ast.CompositeLit:
 		return false
 	}
 	return true
+}
+
+func isMake(n ast.Node) bool {
+	c, ok := n.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	f, ok := c.Fun.(*ast.Ident)
+	return ok && f.Name == "make"
+}
+
+// refuses reports whether a return's last result is false or an error made there: nothing looks at the others.
+func refuses(n ast.Node) bool {
+	r, ok := n.(*ast.ReturnStmt)
+	if !ok || len(r.Results) < 2 {
+		return false
+	}
+	switch x := r.Results[len(r.Results)-1].(type) {
+	case *ast.Ident:
+		return x.Name == "false"
+	case *ast.CallExpr:
+		for {
+			switch f := x.Fun.(type) {
+			case *ast.Ident:
+				return f.Name == "failf"
+			case *ast.SelectorExpr:
+				if f.Sel.Name == "in" {
+					return true
+				}
+				if x, ok = f.X.(*ast.CallExpr); !ok {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return false
 }
 
 // place is where a mutant is shown: an operator's own place, because its operands may be new.
