@@ -39,7 +39,7 @@ var activeMutant = func() int { n := -1; _, _ = mutantfmt.Sscan(mutantos.Getenv(
 
 func mutated(i int) bool { return activeMutant == i }
 
-func plusIf[T ~int | ~int8 | ~int64 | ~int32 | ~uint8 | ~uint64 | ~float64](i int, x T) T {
+func plusIf[T ~int | ~int8 | ~int64 | ~int32 | ~uint | ~uint8 | ~uint64 | ~float64](i int, x T) T {
 	if activeMutant == i {
 		return x + 1
 	}
