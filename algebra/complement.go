@@ -245,9 +245,7 @@ func tile(l *fn, n int64) (Layout, *Error) {
 	}
 	r, ok := fitted(list)
 	if !ok {
-		return Layout{}, failf("the translations %v that fill [0,%d) are those of no layout", head(list), n)
+		return Layout{}, failf("the translations that fill [0,%d) are those of no layout", n)
 	}
 	return r, nil
 }
-
-func head(xs []int64) []int64 { return xs[:min(len(xs), 8)] }

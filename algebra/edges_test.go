@@ -82,9 +82,6 @@ func TestTile(t *testing.T) {
 	}
 	_, e := tile(fnOf("4:-2"), 8)
 	require.Equal(t, []any{int64(1), "-2", "an offset of at least 0"}, []any{e.Coord, e.Got, e.Want})
-	require.Len(t, head(make([]int64, 9)), 8)
-	require.Len(t, head(make([]int64, 8)), 8)
-	require.Len(t, head(make([]int64, 3)), 3)
 }
 
 // TestSideBySide: copies of an image one after the other.
@@ -152,6 +149,7 @@ func TestLimits(t *testing.T) {
 			require.ErrorContains(t, err, "larger than 2^48 elements or offsets")
 		}
 	}
+	require.Nil(t, bad(MustParse("16777216:16777216"), MustParse("(16777216,16777216):(0,0)")))
 	for text, ok := range map[string]bool{"(16777216,16777216)": true, "(16777216,(2,16777216))": false, "281474976710657": false, "(2,281474976710656)": false, "281474976710656": true, "((2,281474976710656),2)": false} {
 		s, err := ParseShape(text)
 		require.NoError(t, err)
@@ -264,4 +262,24 @@ func TestNotStatic(t *testing.T) {
 	c, err := IdxToCrd(CoordOf(35), S(4, 8))
 	require.NoError(t, err)
 	require.Equal(t, "(3,8)", c.String())
+}
+
+// TestFits: what is known to stay below an extent.
+func TestFits(t *testing.T) {
+	m, m8 := symbol("M", 1, sym.Unbounded, 1), symbol("M", 1, sym.Unbounded, 8)
+	one := sym.Int(1)
+	for _, c := range []struct {
+		i, n sym.Expr
+		want bool
+	}{
+		{m.Sub(one), m, true}, {m, m, false}, {m.Sub(sym.Int(2)), m, false}, {symbol("i", 0, 7, 1), m8, true}, {symbol("i", 0, 8, 1), m8, false}, {symbol("i", -1, 7, 1), m8, false}, {sym.Int(7), m8, true}, {sym.Int(8), m8, false},
+		{sym.Int(0), m, true}, {sym.Int(1), m, false}, {sym.Int(3), sym.Int(4), true}, {sym.Int(4), sym.Int(4), false}, {symbol("i", 0, 3, 1), symbol("n", 4, 9, 1), true}, {symbol("i", 0, 4, 1), symbol("n", 4, 9, 1), false},
+	} {
+		require.Equal(t, c.want, fits(c.i, c.n), "%s below %s", c.i, c.n)
+	}
+	require.Equal(t, int64(8), least(m8))
+	require.Equal(t, int64(1), least(m))
+	require.Equal(t, int64(0), least(symbol("z", 0, 9, 8)))
+	require.Equal(t, int64(-3), least(symbol("z", -3, 9, 1)))
+	require.Equal(t, int64(16), least(symbol("z", 16, 99, 8)))
 }

@@ -198,9 +198,9 @@ func (l Layout) String() string {
 
 // Mode is the sub-layout that path leads to.
 func (l Layout) Mode(path ...int) Layout {
-	s, ok1 := l.shape.path(path)
-	d, ok2 := l.stride.path(path)
-	if l.err == nil && !(ok1 && ok2) {
+	s, ok := l.shape.path(path)
+	d, _ := l.stride.path(path)
+	if l.err == nil && !ok {
 		return Layout{err: failf("there is no mode %v", path).in("layout", l)}
 	}
 	return Layout{shape: s, stride: d, sw: l.sw, off: l.off, err: l.err}

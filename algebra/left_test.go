@@ -70,6 +70,7 @@ func TestLeftFound(t *testing.T) {
 		{"(3,3):(-2,-3)", "(no layout inverts it: all orders of prime extents were tried)"},
 		{"(9,(4,3,4)):(7000,(5,3000,9001))", "(no layout was found that inverts it, but not all were tried)"},
 		{"(300,300):(2,3)", "(90000 coordinates are too many to search for another layout; the limit is 65536)"},
+		{"(256,256):(2,3)", "(2,128,2,2,2):(255,1,637,43521,65155)"},
 		{"(3000,3000):(2,3)", "9000000 coordinates are too many to verify (limit 4194304)"},
 	} {
 		r, err := LeftInverse(MustParse(c[0]))
@@ -80,4 +81,103 @@ func TestLeftFound(t *testing.T) {
 		require.Equal(t, c[1], r.String())
 		require.NoError(t, checkInverse(c[0], c[1], true))
 	}
+}
+
+// TestProofParts: the equations of the search, one at a time.
+func TestProofParts(t *testing.T) {
+	eq := func(k int64, c ...int64) equation {
+		e := equation{k: k}
+		copy(e.c[:], c)
+		return e
+	}
+	system := func(es ...equation) (p *proof, rows []equation) {
+		p = &proof{work: 100, exact: true}
+		for _, e := range es {
+			var ok bool
+			rows, ok = p.with(rows, &e.c, e.k)
+			require.True(t, ok)
+		}
+		return p, rows
+	}
+	type answer struct {
+		k        int64
+		ok, free bool
+	}
+	p, rows := system(eq(3, 1), eq(2, -1, 1), eq(10, 0, 0, 4))
+	for _, c := range []struct {
+		c    []int64
+		want answer
+	}{{[]int64{1}, answer{3, true, false}}, {[]int64{1, 1}, answer{8, true, false}}, {[]int64{0, 2}, answer{10, true, false}}, {[]int64{0, 0, 2}, answer{5, true, false}}, {[]int64{0, 0, 1}, answer{2, false, false}}, {[]int64{0, 0, 0, 1}, answer{0, false, true}}, {[]int64{1, 0, 0, 1}, answer{0, false, true}}, {nil, answer{0, true, false}}, {[]int64{-1, 0, 2}, answer{2, true, false}}} {
+		e := eq(0, c.c...)
+		k, ok, free := p.implied(rows, &e.c)
+		require.Equal(t, c.want, answer{k, ok, free}, "%v", c.c)
+	}
+	require.Equal(t, 97, p.work)
+	_, ok := p.steps(rows, 3) // 4*d = 10
+	require.False(t, ok)
+	require.True(t, p.exact)
+	for _, c := range []struct {
+		rows []equation
+		ok   bool
+	}{
+		{[]equation{eq(6, 2, 4)}, true}, {[]equation{eq(5, 2, 4)}, false}, {[]equation{eq(1, 3, 5)}, true}, {[]equation{eq(1, 6, 10, 15)}, true}, {[]equation{eq(1, 6, 10)}, false}, {[]equation{eq(7, 2, 3, 1), eq(4, 0, 2, 2)}, false}, {[]equation{eq(6, 2, 3, 1), eq(4, 0, 2, 2)}, true},
+		{[]equation{eq(7, 2, 0, 1), eq(4, 0, 2, 2), eq(3, 0, 0, 3)}, true}, {[]equation{eq(8, 2, 0, 1), eq(4, 0, 2, 2), eq(3, 0, 0, 3)}, false}, {nil, true},
+	} {
+		p := &proof{exact: true}
+		d, ok := p.steps(c.rows, 3)
+		require.Equal(t, c.ok, ok, "%v", c.rows)
+		require.True(t, p.exact)
+		for _, r := range c.rows {
+			sum := int64(0)
+			for j := range d {
+				sum += r.c[j] * d[j]
+			}
+			require.True(t, !ok || sum == r.k, "%v: %v", r, d)
+		}
+	}
+	p = &proof{exact: true}
+	_, ok = p.steps([]equation{eq(1, 1<<29, 1<<29-1, 3), eq(1, 0, 1<<29+5, 1<<28+9)}, 3)
+	require.False(t, ok || p.exact)
+	p, rows = system(eq(1, 1<<20, 3))
+	e := eq(0, 1<<19+1, 1<<20)
+	_, ok, free := p.implied(rows, &e.c)
+	require.False(t, ok || free || p.exact) // numbers grow past 2^30
+	p = &proof{work: 0, exact: true}
+	_, ok = p.with(nil, &e.c, 1)
+	require.False(t, ok || p.exact)
+
+	require.Equal(t, []int64{1, 3}, common([]int64{1, 3, 5}, []int64{2, 4, 9}, 1))
+	require.Equal(t, []int64{5}, common([]int64{1, 3, 5}, []int64{-4, 1}, -4))
+	require.Empty(t, common([]int64{1}, nil, 0))
+	require.Equal(t, []int64{-1, 1, 3}, differences([]int64{1, 3}, []int64{0, 2}))
+	require.Empty(t, primesTo(1))
+	require.Equal(t, []int64{2}, primesTo(2))
+	require.Equal(t, []int64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29}, primesTo(30))
+	require.Equal(t, []int64{2, 3, 5, 7}, primesTo(9))
+}
+
+// TestPreimages: the indices that an offset may lead back to, also past the end.
+func TestPreimages(t *testing.T) {
+	for _, c := range []struct {
+		l    string
+		want []spot
+		all  bool
+	}{
+		{"(2,3):(2,1)", []spot{{0, []int64{0}}, {1, []int64{2}}, {2, []int64{1, 4}}, {3, []int64{3, 6}}, {4, []int64{5, 8}}}, true},
+		{"(2,2):(0,1)", []spot{{0, []int64{0, 1}}, {1, []int64{2, 3}}}, true},
+		{"(2,2):(1,0)", []spot{{0, []int64{0, 2}}, {1, []int64{1, 3}}}, false},
+		{"3:-2", []spot{{0, []int64{0}}, {2, []int64{-1}}, {4, []int64{-2}}}, true},
+		{"(2,2):(3,-1)", []spot{{0, []int64{0, 7}}, {1, []int64{-9, -2}}, {2, []int64{3}}, {3, []int64{1}}}, true},
+		{"(2,3):(1,-1)", []spot{{0, []int64{0, 3}}, {1, nil}, {2, []int64{-7, -4}}}, true},
+		{"(2,2):(-1,1)", []spot{{0, []int64{0, 3}}, {1, nil}}, true},
+		{"(3,1):(1,5)", []spot{{0, []int64{0}}, {1, []int64{1}}, {2, []int64{2}}}, true},
+	} {
+		spots, all := preimages(fnOf(c.l))
+		require.Equal(t, c.all, all, c.l)
+		require.Equal(t, c.want, spots, c.l)
+	}
+	_, all := preimages(fnOf("(256,256):(1,256)"))
+	require.True(t, all)
+	_, all = preimages(fnOf("(256,257):(1,256)"))
+	require.False(t, all)
 }

@@ -123,7 +123,7 @@ func (p *parser) end(what string, l Layout) error {
 	if p.err == nil && p.pos < len(p.text) {
 		p.fail("unexpected %q", p.text[p.pos:])
 	}
-	if p.err == nil && l.err != nil {
+	if p.err == nil {
 		return l.err
 	}
 	return p.err.in("parse "+what, strconv.Quote(p.text))
@@ -193,8 +193,7 @@ func (p *parser) int() int64 {
 func (p *parser) layout() Layout {
 	var w Swizzle
 	var off sym.Expr
-	swizzled := p.swizzleAhead()
-	if swizzled {
+	if p.swizzleAhead() {
 		w = p.swizzle()
 		p.expect("o")
 		off = p.sum()
@@ -205,11 +204,7 @@ func (p *parser) layout() Layout {
 		p.fail("expected a layout: the stride after %q is missing", ":")
 		return Layout{}
 	}
-	l := t.layout(p)
-	if swizzled && p.err == nil {
-		return l.WithSwizzle(w, off)
-	}
-	return l
+	return t.layout(p).WithSwizzle(w, off)
 }
 
 // tuple reads a leaf or a tuple, and the stride after a colon.

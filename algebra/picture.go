@@ -23,11 +23,7 @@ func Grid(l Layout) (string, error) {
 	}
 	cells := make([]string, m*n)
 	for i := range cells {
-		c := CoordOf(i)
-		if l.Rank() == 2 && !l.shape.isLeaf() {
-			c = C(int64(i)%m, int64(i)/m)
-		}
-		v, err := l.AtArith(c)
+		v, err := l.AtArith(CoordOf(i))
 		if err != nil {
 			return "", err
 		}

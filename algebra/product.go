@@ -15,16 +15,16 @@ func productOne(a, b Layout) (block, rest Layout, _ *Error) {
 	if e != nil {
 		return a, b, e
 	}
-	na, ok1 := a.IntSize()
-	need, ok2 := cb.IsConst()
-	if ok1 && ok2 && float64(na)*float64(need) > 1<<61 {
+	na, _ := a.IntSize()
+	need, ok := cb.IsConst()
+	if float64(na)*float64(need) > 1<<61 {
 		return a, b, failf("%d copies of %d elements are too many", need, na)
 	}
 	r, e := closedCopies(a, b, cb)
 	if e == nil {
 		return a, r, nil
 	}
-	if r, ok := fittedCopies(a, b, need); ok2 && ok {
+	if r, fits := fittedCopies(a, b, need); ok && fits {
 		return a, r, nil
 	}
 	return a, b, e
@@ -129,7 +129,7 @@ func fitShape(shape node[sym.Expr], vals []int64) (Layout, bool) {
 // fitted is the flat layout with the values, the first of which is 0; 1:0 of a single one.
 func fitted(vals []int64) (Layout, bool) {
 	ext, vec, ok := fit(vals, 1)
-	if !ok || vals[0] != 0 {
+	if !ok {
 		return Layout{}, false
 	}
 	ms := make([]imode, len(ext))

@@ -41,6 +41,8 @@ func TestComposeSymbols(t *testing.T) {
 		{"composition", "(6,2):(1,100)", "(2,3):(K,2)", "stride K and the extent 6 of mode 0 are not known to divide one another"},
 		{"composition", "(4,8):(1@0,1@1)", "2:3@2", "basis [2] leads to no mode of (4,8):(1@0,1@1)"},
 		{"composition", "(4,8):(7,1)", "(2,4):(3@0,2@1)", "(2,4):(21,2)"},
+		{"composition", "(2,2):(0,1)", "(4,1):(3,5)", "((2,2),1):((1,3),0)"},
+		{"composition", "(2,2):(0,1)", "(1,4,3):(7,3,0)", "(1,(2,2),3):(0,(1,3),0)"},
 		{"composition", "((4,2),8):((7,1),2)", "(2,4):(1@1@0,2@1)", "(2,4):(1,4)"},
 		{"composition", "(4,8):(7,1)", "(2,(2,2)):(1,(2@0,1@1))", "(2,(2,2)):(7,(14,1))"},
 		{"composition", "(4,6,8):(2,3,5)", "(1,2,4):(0,4,1)", "(1,2,4):(0,3,2)"},
@@ -49,6 +51,11 @@ func TestComposeSymbols(t *testing.T) {
 		{"composition", "(4,6,8):(2,3,5)", "9:3", "the values along 9:3, 0 6 7 8 9 15 16 17 … (9), are those of no layout"},
 		{"composition", "(4,6,8):(2,3,5)", "10:3", "the values along 10:3, 0 6 7 8 9 15 16 17 … (10), are those of no layout"},
 		{"composition", "(2,2):(1@0,1@1)", "2:3", "the step (1,1) mixes modes of the coordinate"},
+		{"composition", "(4,3):(K,1)", "4:3", "the values along 4:3, 0 3*K 2*K+1 K+2, are those of no layout; first at coordinate 2: got 1, want 2*K+1 (next to it 2:3, 4:2, 4:4 would do)"},
+		{"composition", "(2,4194304):(1,3)", "(2,2,1048576):(1,1,2)", "coordinate 3 gives 2 where A(B(3)) is 3"},
+		{"composition", "(2,4194304):(1,3)", "(2,2,1048577):(1,1,2)", "4194308 coordinates are too many to verify (limit 4194304)"},
+		{"composition", "Sw<2,0,3> o 0 o 64:1", "Sw<1,2,3> o 0 o 16:1", "Sw<3,0,3> o 0 o 16:1"},
+		{"composition", "Sw<2,0,3> o 4 o 64:1", "Sw<1,2,3> o 0 o 16:1", "Sw<2,0,3> o 4 o 16:1"},
 		{"coalesce", "(M,K):(0,0)", "K*M:0"},
 		{"coalesce", "(M,K):(0,1)", "(M,K):(0,1)"},
 		{"coalesce", "(M,K):(1,0)", "(M,K):(1,0)"},
@@ -121,6 +128,9 @@ func TestDivideRefusals(t *testing.T) {
 		{"logical_divide", "M:1", "2:K", "the tile 2:K must divide the extent M"},
 		{"logical_divide", "(4,8):(1,4)", "(2,2,2)", "the tiler has 3 modes, the layout only 2"},
 		{"logical_product", "2:1", "2:K", "(2,2):(1,2*K)"},
+		{"logical_product", "2:4194304", "4194304:1", "(2,4194304):(4194304,1)"},
+		{"logical_product", "M:K", "1:0", "(M,1):(K,0)"},
+		{"logical_product", "(2,2):(1,2)", "(2,2):(1,4)", "((2,2),(2,2)):((1,2),(4,16))"},
 		{"logical_product", "(2,2):(1,5)", "2:3", "((2,2),2):((1,5),12)"},
 		{"complement", "(2,2):(1,1)", "8", "offset 6 of [0,8) is never reached: moving the layout there leads past the end"},
 		{"complement", "2:4", "4", "4:1"},
@@ -198,6 +208,7 @@ func TestPoisonedAfter(t *testing.T) {
 		"left_inverse":  second(LeftInverse(bad)),
 		"coalesce":      second(Coalesce(bad)),
 		"product":       second(LogicalProduct(bad, T(2, 2))),
+		"divide 3":      second(ZippedDivide(good, TileBy(shape))),
 		"raked":         second(RakedProduct(good, bad)),
 		"upcast":        second(Upcast(bad, 2)),
 		"filter":        second(Filter(bad)),
@@ -240,6 +251,9 @@ func TestLayoutMethods(t *testing.T) {
 	require.False(t, w.Equal(MustParse("Sw<1,0,2> o 0 o (4,8):(8,1)")))
 	require.True(t, w.Equal(MustParse("Sw<1,0,1> o 0 o (4,8):(8,1)")))
 	require.False(t, MustParse("4:1").Equal(MustParse("5:1")))
+	require.False(t, MustParse("4:1").Equal(MustParse("():()")))
+	require.False(t, MustParse("():()").Equal(MustParse("4:1")))
+	require.False(t, Congruent(Extent(4), S()) || Congruent(S(), Extent(4)))
 	require.False(t, MustParse("4:1").Equal(MustParse("4:2")))
 	require.ErrorContains(t, l.Mode(2).Err(), "there is no mode [2]")
 	require.ErrorContains(t, l.Mode(0, 1).Err(), "there is no mode [0 1]")
@@ -295,6 +309,8 @@ func TestInverseEdges(t *testing.T) {
 		{"left_inverse", "(M,8):(K,1)", "it is not known whether stride K steps over the 8 offsets below it (give the fact K % 8 == 0)"},
 		{"left_inverse", "(2,2):(0,1)", "2:2"},
 		{"left_inverse", "4:-1", "(-1,4):(0,1)"},
+		{"left_inverse", "Sw<1,0,1> o 0 o 4:-1", "the inverse of a swizzled layout must be static"},
+		{"left_inverse", "(2048,2048):(2,3)", "4194304 coordinates are too many to search for another layout; the limit is 65536"},
 		{"nullspace", "(2,3,4):(1,0,2)", "3:2"},
 		{"nullspace", "(2,3):(1,2)", "1:0"},
 	})

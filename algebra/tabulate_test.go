@@ -83,3 +83,32 @@ func TestReach(t *testing.T) {
 	_, ok := newImage(b, &fn{s: []int64{2}, d: []int64{-1}, n: 2}, Swizzle{}, 5).reach()
 	require.False(t, ok)
 }
+
+// TestHalves: where functions are cut, and what the two tables hold.
+func TestHalves(t *testing.T) {
+	for text, cut := range map[string]int64{"(128,64):(64,1)": 128, "((4,8,4),(2,2,16)):((2,256,2048),(1,8,16))": 128, "8192:1": 1, "(2,3):(1,2)": 2, "(3,2):(1,3)": 3, "(2,2,2,2,2,2):(1,2,4,8,16,32)": 8, "(5,7,2):(1,0,3)": 5, "1:0": 1, "(2,6):(1,2)": 2, "(16,4,16):(1,1,1)": 16} {
+		f := fnOf(text)
+		require.Equal(t, cut, middle(f), text)
+		h, ok := halve(f, cut)
+		require.True(t, ok)
+		require.Len(t, h.low, int(cut))
+		require.Len(t, h.high, int(f.n/cut))
+		for i := range f.n {
+			require.Equal(t, f.at(i), h.low[i%cut]+h.high[i/cut], "%s at %d", text, i)
+		}
+	}
+	for n, ok := range map[int64]bool{1: true, 2: false, 3: false, 4: true, 5: false, 8: true, 32: true, 64: false} {
+		_, got := halve(fnOf("(4,2,4):(1,4,8)"), n)
+		require.Equal(t, ok, got, "%d", n)
+	}
+	for _, c := range []struct {
+		l    string
+		n    int64
+		want []int64
+	}{
+		{"(2,3):(5,7)", 8, []int64{0, 5, 7, 12, 14, 19, 21, 26}}, {"(2,3):(5,7)", 3, []int64{0, 5, 7}}, {"(2,3):(5,7)", 1, []int64{0}}, {"3:-2", 5, []int64{0, -2, -4, -6, -8}}, {"(1,2):(9,1)", 3, []int64{0, 1, 2}}, {"(2,1):(1,9)", 4, []int64{0, 1, 9, 10}},
+		{"Sw<1,0,1> o 2 o 4:1", 4, []int64{3, 2, 4, 5}}, {"Sw<1,0,-1> o 0 o 4:1", 4, []int64{0, 3, 2, 1}},
+	} {
+		require.Equal(t, c.want, fnOf(c.l).table(c.n), "%v", c)
+	}
+}

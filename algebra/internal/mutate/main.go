@@ -29,7 +29,7 @@ import (
 const quick = "Example|TestArith|TestC|TestDivi|TestFills|TestGrid|TestIn|TestLargeStays|TestLayout|TestLeftF|TestLi|TestNe|TestNot|TestO|TestP|TestReach|TestShape|TestSide|TestSw|TestSymbolicT|TestSymbolicO|TestT|TestUnlike,TestLawInverse|TestLawComplement|TestLawUpcast|TestLawSwi|TestR|TestSym|TestNo,TestGolden,."
 
 type options struct {
-	dir, bundle, from, match, again, tests, out string
+	dir, bundle, from, match, again, not, tests, out string
 	first, every, jobs, memory                  int
 	list                                        bool
 	limit                                       time.Duration
@@ -45,6 +45,7 @@ func main() {
 	flag.IntVar(&o.first, "from", 0, "the first mutant to run")
 	flag.StringVar(&o.match, "match", "", "a regular expression that a mutant's line of -list must match")
 	flag.StringVar(&o.again, "again", "", "run only the mutants that survived in this file of verdicts")
+	flag.StringVar(&o.not, "killed", "", "leave out the mutants that were killed in these files of verdicts, with commas between")
 	flag.StringVar(&o.tests, "tests", quick, "the tests to run; with commas, several groups one after the other while they pass")
 	flag.StringVar(&o.out, "out", "", "append each verdict to this file, and leave out the mutants that it has")
 	flag.IntVar(&o.jobs, "jobs", max(1, runtime.NumCPU()/2), "how many mutants run at a time")
@@ -100,16 +101,17 @@ func (o options) choose(sites []site) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	again := map[string]bool{}
-	if o.again != "" {
-		if again, err = survivors(o.again); err != nil {
-			return nil, err
-		}
+	again, not := map[string]bool{}, map[string]bool{}
+	if err := readKeys(again, o.again, "survived"); err != nil {
+		return nil, err
+	}
+	if err := readKeys(not, o.not, "killed", "timeout"); err != nil {
+		return nil, err
 	}
 	keys := keysOf(sites)
 	var out []int
 	for i, s := range sites {
-		if only.MatchString(s.String()) && (o.again == "" || again[keys[i]]) {
+		if only.MatchString(s.String()) && (o.again == "" || again[keys[i]]) && !not[keys[i]] {
 			out = append(out, i)
 		}
 	}

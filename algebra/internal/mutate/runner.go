@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -178,14 +179,21 @@ func openVerdicts(path string, sites []site) (*os.File, map[int]bool, error) {
 	return f, done, err
 }
 
-// survivors gives the keys of the mutants that survived in a file of verdicts.
-func survivors(path string) (map[string]bool, error) {
-	text, err := os.ReadFile(path)
-	out := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 6); len(f) == 6 && f[0] == "survived" {
-			out[f[5]] = true
+// readKeys adds the keys of the mutants with one of the verdicts in some files.
+func readKeys(keys map[string]bool, paths string, verdicts ...string) error {
+	for path := range strings.SplitSeq(paths, ",") {
+		if path == "" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 6); len(f) == 6 && slices.Contains(verdicts, f[0]) {
+				keys[f[5]] = true
+			}
 		}
 	}
-	return out, err
+	return nil
 }
