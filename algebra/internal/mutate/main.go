@@ -26,13 +26,14 @@ import (
 )
 
 // quick first: what is broad and fast kills most mutants, and each group leaves out what the groups before it ran.
-const quick = "Example|TestArith|TestC|TestDivi|TestFills|TestGrid|TestIn|TestLargeStays|TestLayout|TestLeftF|TestLi|TestNe|TestNot|TestO|TestP|TestReach|TestShape|TestSide|TestSw|TestSymbolicT|TestSymbolicO|TestT|TestUnlike,TestLawInverse|TestLawComplement|TestLawUpcast|TestLawSwi|TestR|TestSym|TestNo,TestGolden,."
+const quick = "Example|TestArith|TestB|TestC|TestDivi|TestFi|TestGrid|TestH|TestIn|TestLargeStays|TestLayout|TestLeftF|TestLi|TestNeig|TestNot|TestO|TestP|TestReach|TestRoom|TestShape|TestSide|TestSw|TestSymbolicT|TestSymbolicO|TestT|TestUnlike," +
+	"TestRoadT|TestLawInverse|TestLawComplement|TestLawUpcast,TestLawSwi|TestR|TestSym|TestNearby,TestGolden,."
 
 type options struct {
 	dir, bundle, from, match, again, not, tests, out string
-	first, every, jobs, memory                  int
-	list                                        bool
-	limit                                       time.Duration
+	first, every, jobs, memory                       int
+	list                                             bool
+	limit                                            time.Duration
 }
 
 func main() {
