@@ -41,11 +41,11 @@ func (f *composed) nearLeaf(l bLeaf) string {
 
 // nearby names leaves of B whose next extents make a layout of A∘B.
 func (f *composed) nearby() string {
+	if f.size > long {
+		return ""
+	}
 	var out []string
 	for k, l := range f.leaves {
-		if l.part < 0 || l.s == 1 || f.size > long {
-			continue
-		}
 		for _, s := range around(l.s, func(s int64) bool {
 			g := *f
 			g.leaves = append(append(append([]bLeaf{}, f.leaves[:k]...), bLeaf{s, l.d, l.part}), f.leaves[k+1:]...)

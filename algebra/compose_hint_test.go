@@ -58,9 +58,6 @@ func TestNearby(t *testing.T) {
 		} else {
 			var out []string
 			for k, m := range b {
-				if m.s == 1 || m.d == 0 {
-					continue
-				}
 				for _, x := range nextTo(m.s, func(s int64) bool { return composes(k, imode{s, m.d}) }) {
 					out = append(out, fmt.Sprintf("%d:%d for %d:%d", x, m.d, m.s, m.d))
 				}
@@ -109,6 +106,7 @@ func TestNearbyFar(t *testing.T) {
 	for _, c := range [][3]string{
 		{"(6,1000):(1,7)", "2000:-1", ""}, {"(6,1000):(1,7)", "1024:4", "next to it"}, {"(6,1000):(1,7)", "1025:4", ""},
 		{"(6,2):(1,100)", "(2,3,170):(3,2,0)", "would do"}, {"(6,2):(1,100)", "(2,3,171):(3,2,0)", ""},
+		{"(4,2):(1,100)", "(2,2,256):(3,1,0)", "1:3 for 2:3, or 1:1 for 2:1, would do"}, {"(4,2):(1,100)", "(2,2,257):(3,1,0)", ""},
 		{"(4,3):(K,1)", "4:3", "next to it"}, {"((6,2),5):((1@0,100@0),1@1)", "(2,3):(3,2)", "1:3 for 2:3, or 2:2 for 3:2, would do"},
 	} {
 		_, err := Compose(MustParse(c[0]), MustParse(c[1]))

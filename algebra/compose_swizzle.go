@@ -63,9 +63,6 @@ func (m *image) behind(a Layout, w Swizzle, inside Layout, refused *Error) (Layo
 	first := refused
 	for _, cand := range leftSwizzles(a, pa, w) {
 		r := inside.WithSwizzle(cand, sym.Int(oa))
-		if refused != nil || cand.B == 0 && oa != 0 {
-			continue
-		}
 		fr, _ := intFn(r)
 		i := m.unlike(fr)
 		if i < 0 {

@@ -110,6 +110,71 @@ func TestSwizzleFound(t *testing.T) {
 	require.False(t, found || exact)
 }
 
+// TestSwizzleSearch: what is made of a layout and any swizzle is found again, whatever the search leaves out.
+func TestSwizzleSearch(t *testing.T) {
+	ls := smallLayouts([]int64{2, 3, 5}, []int64{1, 3, 4, 5, 7}, 2)
+	for i, w := range allSwizzles(9) {
+		for k := i % 7; k < len(ls); k += 7 {
+			off := w.Apply(int64(i % 3 * 5))
+			if w.B == 0 {
+				off = 0
+			}
+			l := ls[k].WithSwizzle(w, sym.Int(off))
+			f := mustFn(l)
+			s := &swizzledFit{shape: l.shape, want: f.table(f.n), vals: make([]int64, f.n), ext: f.s, work: swizzleWork}
+			r, found, exact := s.search()
+			require.True(t, found && exact, "%s", l)
+			require.NoError(t, sameAs(r, f.table(f.n), "%s", l))
+		}
+	}
+	for _, want := range [][]int64{{0, 3, 1, 9, 2}, {0, -3, 1, 9, 2}, {1, 3, 4, 1, 2}} {
+		s := &swizzledFit{shape: leafOf(sym.Int(5)), want: want, vals: make([]int64, 5), ext: []int64{5}, work: swizzleWork}
+		_, found, exact := s.search()
+		require.True(t, exact && !found)
+	}
+	s := &swizzledFit{shape: leafOf(sym.Int(4)), want: []int64{0, -1, -2, -3}, vals: make([]int64, 4), ext: []int64{4}, work: swizzleWork}
+	r, found, _ := s.search()
+	require.True(t, found)
+	require.Equal(t, "4:-1", r.String())
+	s.want = []int64{-5, -6, -7, -8} // only a swizzle that changes none of them carries the offset
+	r, found, _ = s.search()
+	require.True(t, found)
+	require.NoError(t, sameAs(r, s.want, "%s", r))
+}
+
+// TestImage: which compositions are verified by tables.
+func TestImage(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"(6,2):(1,100)", "(2,3):(3,2)", true}, {"(6,2):(0,0)", "(2,3):(3,2)", true}, {"(6,2):(K,1)", "(2,3):(3,2)", false}, {"(6,2):(K,2*K)", "(2,3):(3,2)", false}, {"(6,2):(1@0,1@1)", "(2,3):(3,2)", false}, {"(6,2):(1@0,7@0)", "(2,3):(3,2)", false}, {"(6,2):(1,100)", "(2,(3,2)):(3,(0,2))", true}, {"(6,4):(1,100)", "(2,3):(1@0,1@1)", false}, {"(6,4):(1,100)", "(2,3):(1@0,2@0)", true}, {"(6,4):(1,100)", "(2,3,2):(1,2,1@0)", false}} {
+		a, b := MustParse(c.a), MustParse(c.b)
+		cp := &composer{a: a, exact: true}
+		_, _, e := cp.walk(b.shape, b.stride)
+		require.Nil(t, e)
+		v, e := newValues(cp)
+		require.Nil(t, e)
+		leaves, size, e := v.leaves(b, cp.targets)
+		require.Nil(t, e)
+		f := &composed{v: v, leaves: leaves, size: size}
+		for _, to := range []struct {
+			r    string
+			want bool
+		}{{"(2,3):(7,9)", c.want}, {"(2,3):(7,K)", false}} {
+			m, r := f.image(flatModes(MustParse(to.r).shape, MustParse(to.r).stride))
+			require.Equal(t, to.want, m != nil, "%v", c)
+			if m != nil {
+				require.Equal(t, []int64{7, 9}, r.d)
+				idx, out := make([]int64, 1), make([]int64, 1)
+				for i := range size {
+					f.at(i, idx, out)
+					require.Equal(t, out[0], m.at(i), "%v at %d", c, i)
+				}
+			}
+		}
+	}
+}
+
 // TestSwizzleRefusal: the texts of the refusals.
 func TestSwizzleRefusal(t *testing.T) {
 	for _, c := range [][3]string{
@@ -123,7 +188,21 @@ func TestSwizzleRefusal(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	_, err := ComposeLayoutSwizzle(MustParse("(2097152,4):(1,2097152)"), Swizzle{1, 0, 1})
+	for op, f := range map[string]func() (Layout, error){
+		"composition":        func() (Layout, error) { return Compose(MustParse("8388608:1"), MustParse("Sw<1,0,1> o 0 o 4194304:1")) },
+		"layout and swizzle": func() (Layout, error) { return ComposeLayoutSwizzle(MustParse("4194304:1"), Swizzle{1, 0, 1}) },
+		"right_inverse":      func() (Layout, error) { return RightInverse(MustParse("Sw<1,0,1> o 0 o 4194304:1")) },
+		"left_inverse":       func() (Layout, error) { return LeftInverse(MustParse("Sw<1,0,1> o 0 o 4194304:1")) },
+	} {
+		r, err := f()
+		require.NoError(t, err, op)
+		require.Equal(t, "Sw<1,0,1> o 0 o 4194304:1", r.String(), op)
+	}
+	_, err := RightInverse(MustParse("Sw<1,0,1> o 0 o 4194305:1"))
+	require.ErrorContains(t, err, "Sw<1,0,1> o 0 o 4194305:1 is too large to verify (limit 4194304)")
+	_, err = LeftInverse(MustParse("Sw<1,0,1> o 0 o (2,2097153):(0,1)"))
+	require.ErrorContains(t, err, "is too large to verify (limit 4194304)")
+	_, err = ComposeLayoutSwizzle(MustParse("(2097152,4):(1,2097152)"), Swizzle{1, 0, 1})
 	require.ErrorContains(t, err, "8388608 coordinates are too many to verify (limit 4194304)")
 	_, err = Compose(MustParse("8388608:1"), MustParse("Sw<1,0,1> o 0 o 8388608:1"))
 	require.ErrorContains(t, err, "8388608 coordinates are too many to verify (limit 4194304)")

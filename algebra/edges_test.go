@@ -92,7 +92,7 @@ func TestSideBySide(t *testing.T) {
 		want  []int64
 	}{
 		{[]int64{0, 1}, 3, []int64{0, 2, 4}}, {[]int64{0, 2}, 2, []int64{0, 1}}, {[]int64{0, 2}, 3, []int64{0, 1, 4}}, {[]int64{0}, 2, []int64{0, 1}},
-		{[]int64{0, 1, 3}, 2, nil}, {[]int64{1, 2}, 2, nil}, {[]int64{0, 3}, 1, []int64{0}}, {[]int64{0, 2, 3}, 1, nil}, {[]int64{0, EvalLimit + 1}, 1, nil},
+		{[]int64{0, 1, 3}, 2, nil}, {[]int64{1, 2}, 2, nil}, {[]int64{0, 3}, 1, []int64{0}}, {[]int64{0, 2, 3}, 1, nil}, {[]int64{0, EvalLimit + 1}, 1, nil}, {[]int64{0, EvalLimit}, 1, []int64{0}},
 		{[]int64{0, 1, 4, 5}, 2, []int64{0, 2}}, {[]int64{0, 1, 4, 5}, 1, []int64{0}},
 	} {
 		got, ok := sideBySide(c.image, c.need)
@@ -259,6 +259,12 @@ func TestNotStatic(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"(4,8):(K,1)": "3*K+8", "(2,(2,2)):(K,(1,7))": "K+14"}[text], v.String())
 	}
+	v, err := MustParse("(K,4):(1,2)").AtIndex(sym.Int(5))
+	require.NoError(t, err)
+	require.Equal(t, "5%K+2*(5/K)", v.String())
+	v, err = MustParse("(3,4):(1,2)").AtIndex(symbol("i", 0, 11, 1))
+	require.NoError(t, err)
+	require.Equal(t, "i%3+2*(i/3)", v.String())
 	c, err := IdxToCrd(CoordOf(35), S(4, 8))
 	require.NoError(t, err)
 	require.Equal(t, "(3,8)", c.String())

@@ -304,7 +304,7 @@ func (f *composed) fitLeaf(l bLeaf) (node[sym.Expr], node[Step], *Error) {
 	for i := range ext {
 		ss[i] = sym.Int(ext[i])
 		if ds[i], ok = f.v.step(vec[i]); !ok {
-			return node[sym.Expr]{}, node[Step]{}, failf("the step %s mixes modes of the coordinate", f.v.text(vec[i]))
+			return node[sym.Expr]{}, node[Step]{}, failf("the step %s mixes modes of the coordinate", f.v.text(vec[i])).hint("%s", f.nearLeaf(l))
 		}
 	}
 	if len(ss) == 1 {

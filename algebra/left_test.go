@@ -141,7 +141,16 @@ func TestProofParts(t *testing.T) {
 	p, rows = system(eq(1, 1<<20, 3))
 	e := eq(0, 1<<19+1, 1<<20)
 	_, ok, free := p.implied(rows, &e.c)
-	require.False(t, ok || free || p.exact) // numbers grow past 2^30
+	require.False(t, ok || free || p.exact)          // numbers grow past 2^30
+	for _, far := range []int64{1 << 30, -1 << 30} { // and not to 2^30
+		p, rows = system(eq(1, 1, far))
+		e := eq(0, 1)
+		_, _, free := p.implied(rows, &e.c)
+		require.True(t, free && p.exact)
+		p, rows = system(eq(1, 1, far*2))
+		_, _, free = p.implied(rows, &e.c)
+		require.False(t, free || p.exact)
+	}
 	p = &proof{work: 0, exact: true}
 	_, ok = p.with(nil, &e.c, 1)
 	require.False(t, ok || p.exact)
@@ -175,6 +184,47 @@ func TestPreimages(t *testing.T) {
 		spots, all := preimages(fnOf(c.l))
 		require.Equal(t, c.all, all, c.l)
 		require.Equal(t, c.want, spots, c.l)
+	}
+	for _, l := range smallLayouts([]int64{1, 2, 3}, []int64{-3, -1, 0, 1, 2, 4}, 3) {
+		f := mustFn(l)
+		want := map[int64][]int64{}
+		for _, v := range f.table(f.n) {
+			want[v] = nil
+		}
+		end := int64(400)
+		if f.d[len(f.d)-1] == 0 {
+			end = f.n
+		}
+		for j := range end {
+			if v := f.at(j); true {
+				if _, ok := want[v]; ok {
+					want[v] = append(want[v], j)
+				}
+			}
+		}
+		spots, all := preimages(f)
+		require.Equal(t, f.d[len(f.d)-1] != 0, all, "%s", l)
+		for i, s := range spots {
+			require.True(t, i == 0 || s.x > spots[i-1].x)
+			plus, ok1 := want[s.x]
+			minus, ok2 := want[-s.x]
+			if s.x != 0 && ok1 && ok2 {
+				require.Empty(t, s.ys, "%s at %d", l, s.x)
+				continue
+			}
+			if !ok1 {
+				for _, j := range slices.Backward(minus) {
+					plus = append(plus, -j)
+				}
+			}
+			require.Equal(t, plus, s.ys, "%s at %d", l, s.x)
+			delete(want, s.x)
+			delete(want, -s.x)
+		}
+		for v := range want {
+			_, both := want[-v]
+			require.True(t, both, "%s: %d has no spot", l, v)
+		}
 	}
 	_, all := preimages(fnOf("(256,256):(1,256)"))
 	require.True(t, all)

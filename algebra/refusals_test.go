@@ -50,7 +50,7 @@ func TestComposeSymbols(t *testing.T) {
 		{"composition", "(4,6,8):(2,3,5)", "8:3", "the values along 8:3, 0 6 7 8 9 15 16 17, are those of no layout"},
 		{"composition", "(4,6,8):(2,3,5)", "9:3", "the values along 9:3, 0 6 7 8 9 15 16 17 … (9), are those of no layout"},
 		{"composition", "(4,6,8):(2,3,5)", "10:3", "the values along 10:3, 0 6 7 8 9 15 16 17 … (10), are those of no layout"},
-		{"composition", "(2,2):(1@0,1@1)", "2:3", "the step (1,1) mixes modes of the coordinate"},
+		{"composition", "(2,2):(1@0,1@1)", "2:3", "the step (1,1) mixes modes of the coordinate (next to it 1:3, 2:2, 2:4 would do)"},
 		{"composition", "(4,3):(K,1)", "4:3", "the values along 4:3, 0 3*K 2*K+1 K+2, are those of no layout; first at coordinate 2: got 1, want 2*K+1 (next to it 2:3, 4:2, 4:4 would do)"},
 		{"composition", "(2,4194304):(1,3)", "(2,2,1048576):(1,1,2)", "coordinate 3 gives 2 where A(B(3)) is 3"},
 		{"composition", "(2,4194304):(1,3)", "(2,2,1048577):(1,1,2)", "4194308 coordinates are too many to verify (limit 4194304)"},
@@ -128,6 +128,7 @@ func TestDivideRefusals(t *testing.T) {
 		{"logical_divide", "M:1", "2:K", "the tile 2:K must divide the extent M"},
 		{"logical_divide", "(4,8):(1,4)", "(2,2,2)", "the tiler has 3 modes, the layout only 2"},
 		{"logical_product", "2:1", "2:K", "(2,2):(1,2*K)"},
+		{"logical_product", "(2,2,2):(1,1,5)", "2:1", "stride 1 lies within the 2 offsets below it: the layout is not injective"},
 		{"logical_product", "2:4194304", "4194304:1", "(2,4194304):(4194304,1)"},
 		{"logical_product", "M:K", "1:0", "(M,1):(K,0)"},
 		{"logical_product", "(2,2):(1,2)", "(2,2):(1,4)", "((2,2),(2,2)):((1,2),(4,16))"},
@@ -314,6 +315,11 @@ func TestInverseEdges(t *testing.T) {
 		{"nullspace", "(2,3,4):(1,0,2)", "3:2"},
 		{"nullspace", "(2,3):(1,2)", "1:0"},
 	})
+	require.Nil(t, checkRight(fnOf("Sw<1,0,1> o 0 o 4:1"), MustParse("Sw<1,0,1> o 0 o 4:1")))
+	for _, l := range []string{"Sw<1,0,1> o 2 o 4:1", "Sw<1,0,1> o 0 o 4:2"} {
+		require.NotNil(t, checkRight(fnOf(l), MustParse("Sw<1,0,1> o 0 o 4:1")))
+	}
+	require.ErrorContains(t, checkRight(fnOf("4:1"), MustParse("K:1")).in("x"), "K:1 is not static")
 	require.Nil(t, checkLeft(fnOf("(2,2):(0,1)"), MustParse("2:2")))
 	require.NotNil(t, checkLeft(fnOf("(2,2):(0,1)"), MustParse("2:1")))
 	require.NotNil(t, checkLeft(fnOf("4:1"), MustParse("4:-1")))
@@ -389,6 +395,21 @@ func TestShapeEdges(t *testing.T) {
 	require.ErrorContains(t, err, "coordinate (1,2,3) does not fit shape (4,8)")
 	_, err = IdxToCrd(C(1, 2, 3), S(4, 8))
 	require.ErrorContains(t, err, "index (1,2,3) does not fit shape (4,8)")
+	for _, c := range []struct {
+		c        Coord
+		from, to Shape
+		want     string
+	}{
+		{C(1, 2), S(4, 8), S(8, 4), "(1,2)"}, {CoordOf(13), S(4, 8), S(2, 16), "(1,6)"}, {C(1, 2), S(4, 8), Extent(32), "9"}, {CoordOf(9), Extent(32), S(4, 8), "(1,2)"}, {C(1, C(1, 2)), S(4, S(2, 4)), S(4, 8), "(1,5)"}, {C(1, 5), S(4, S(2, 4)), S(4, S(4, 2)), "(1,(1,1))"},
+		{C(1, 2), Extent(32), S(4, 8), "coordinate (1,2) does not fit shape 32"}, {C(1, C(1, 2)), S(4, 8), S(4, 8), "coordinate (1,2) does not fit shape 8"}, {C(1, 2, 3), S(4, 8), S(4, 8), "ranks 3, 2 and 2 differ"}, {C(1, Underscore), S(4, 8), S(4, 8), "an Underscore has no index"},
+	} {
+		got, err := CrdToCrd(c.c, c.from, c.to)
+		if err != nil {
+			require.ErrorContains(t, err, c.want)
+			continue
+		}
+		require.Equal(t, c.want, got.String())
+	}
 	_, err = CrdToCrd(C(1, 2), S(4, 8), S(4, 4, 2))
 	require.ErrorContains(t, err, "ranks 2, 2 and 3 differ")
 }
