@@ -90,6 +90,65 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// TestRoomOfResult: a result of more modes than there is room for is left to the general road.
+func TestRoomOfResult(t *testing.T) {
+	var ms []mode
+	for i := range 15 {
+		ms = append(ms, mode{sym.Int(2), Step{Coef: sym.Int(int64(3) << (2 * (15 - i)))}})
+	}
+	a := layoutOf(ms)
+	for _, text := range []string{"(32768,32768,32768,32768):(1,1,1,1)", "(32768,32768,32768):(1,1,1)", "(32768,32768,32768,16,16):(1,1,1,1,1)"} {
+		b := MustParse(text)
+		_, ok := composeInt(&a, &b)
+		require.False(t, ok, text)
+	}
+	b := MustParse("((4,4,1,8),(2,2,64)):((1,4,64,16),(128,256,512))")
+	r, ok := composeInt(&a, &b)
+	require.True(t, ok)
+	require.NoError(t, sameAs(r, composedTable(a, b), "%s", r))
+	require.Equal(t, "1:3", first(Compose(MustParse("4:3"), MustParse("1:1"))).String())
+	require.Equal(t, "1:9", first(Compose(MustParse("(4,2):(3,9)"), MustParse("1:4"))).String())
+	require.Equal(t, "1:9", first(Compose(MustParse("(4,2):(3,9)"), MustParse("1:1"))).String())
+}
+
+func first[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func composedTable(a, b Layout) []int64 {
+	fa, fb := mustFn(a), mustFn(b)
+	out := fb.table(fb.n)
+	for i, v := range out {
+		out[i] = fa.at(v)
+	}
+	return out
+}
+
+// TestAllocs: the road on machine integers makes one block of nodes for shapes and one for strides.
+func TestAllocs(t *testing.T) {
+	tile, tv := MustParse("(128,64):(64,1)"), MustParse("((4,8),(2,2,2)):((32,1),(16,8,128))")
+	gmem, by := MustParse("(4096,4096):(4096,1)"), T(128, 64)
+	eight, extent8192 := MustParse("8:1"), Extent(8192)
+	for name, c := range map[string]struct {
+		want float64
+		f    func() error
+	}{
+		"composition":      {2, func() error { return second(Compose(tile, tv)) }},
+		"composition of 1": {0, func() error { return second(Compose(tile, eight)) }},
+		"complement":       {0, func() error { return second(Complement(tv, extent8192)) }},
+		"zipped_divide":    {2, func() error { return second(ZippedDivide(gmem, by)) }},
+		"logical_divide":   {2, func() error { return second(LogicalDivide(gmem, by)) }},
+		"right_inverse":    {2, func() error { return second(RightInverse(tv)) }},
+		"coalesce":         {2, func() error { return second(Coalesce(tv)) }},
+		"coalesce to 1":    {0, func() error { return second(Coalesce(eight)) }},
+	} {
+		require.Equal(t, c.want, testing.AllocsPerRun(20, func() { _ = c.f() }), name)
+	}
+}
+
 // TestBounds: sizes and offsets of exactly 2^48, and what stays positive.
 func TestBounds(t *testing.T) {
 	for _, c := range []struct {
