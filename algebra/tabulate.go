@@ -103,7 +103,7 @@ func (m *image) unlike(r *fn) int64 {
 	cut := middle(m.b)
 	b, ok1 := halve(m.b, cut)
 	to, ok2 := halve(r, cut)
-	if !ok || !ok1 || !ok2 || r.n != m.b.n {
+	if !ok || !ok1 || !ok2 {
 		for i := range m.b.n {
 			if m.at(i) != r.at(i) {
 				return i

@@ -80,7 +80,10 @@ func TestReach(t *testing.T) {
 			require.Equal(t, c.top, top, "%v", c)
 		}
 	}
-	_, ok := newImage(b, &fn{s: []int64{2}, d: []int64{-1}, n: 2}, Swizzle{}, 5).reach()
+	top, ok := newImage(b, fnOf("(4,2,3):(1,0,4)"), Swizzle{}, 5).reach()
+	require.True(t, ok)
+	require.Equal(t, int64(17), top)
+	_, ok = newImage(b, &fn{s: []int64{2}, d: []int64{-1}, n: 2}, Swizzle{}, 5).reach()
 	require.False(t, ok)
 }
 
