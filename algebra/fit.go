@@ -206,14 +206,9 @@ func (f *composed) image(rm []mode) (m *image, r *fn) {
 	p := &f.v.parts[0]
 	a, b, r := &fn{s: p.ext, d: make([]int64, len(p.ext))}, &fn{n: f.size}, &fn{n: f.size}
 	for k, v := range p.vec {
-		if len(v) > 0 {
-			a.d[k] = v[0]
-		}
+		a.d[k] = v[0]
 	}
 	for _, l := range f.leaves {
-		if l.part < 0 && l.d != 0 {
-			return nil, nil
-		}
 		b.s, b.d = append(b.s, l.s), append(b.d, l.d)
 	}
 	for _, x := range rm {

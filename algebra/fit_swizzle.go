@@ -61,10 +61,10 @@ func (f *swizzledFit) search() (r Layout, found, exact bool) {
 		}
 	}
 	for b := 1; b <= reach; b++ {
-		for m := range top {
-			for s := b; s <= top; s++ {
+		for m := 0; m+b <= reach; m++ {
+			for s := b; m+s <= top; s++ {
 				for _, w := range []Swizzle{{b, m, s}, {b, m, -s}} {
-					if w.S > 0 && m+s+b > reach || w.S < 0 && (m+b > reach || m+s > top) || w.check() != nil {
+					if w.check() != nil {
 						continue
 					}
 					if r, ok := f.behind(w); ok || f.work < 0 {
@@ -90,10 +90,9 @@ func (f *swizzledFit) behind(w Swizzle) (Layout, bool) {
 		for i := range along {
 			along[i] = x.of(f.want[i*unit]) - off
 		}
-		if f.work -= int(n); n > 1 {
-			if _, _, ok := fit(along, 1); !ok {
-				return Layout{}, false
-			}
+		f.work -= int(n)
+		if _, _, ok := fit(along, 1); !ok {
+			return Layout{}, false
 		}
 		unit *= int(n)
 	}

@@ -114,9 +114,7 @@ func (p *proof) with(rows []equation, c *coefs, k int64) ([]equation, bool) {
 		p.exact = false
 		return nil, false
 	}
-	rows = append(slices.Clone(rows), e)
-	slices.SortFunc(rows, func(a, b equation) int { return a.lead() - b.lead() })
-	return rows, true
+	return append(slices.Clone(rows), e), true
 }
 
 // steps solves for integers. Adding multiples of columns to others, which changes the unknowns d to y with
