@@ -36,9 +36,9 @@ func closedCopies(a, b Layout, cb sym.Expr) (Layout, *Error) {
 	if e != nil {
 		return Layout{}, e
 	}
-	size, ok1 := c.r.IntSize()
-	need, ok2 := cb.IsConst()
-	if ok1 && ok2 && size < need && !c.open {
+	size, ok := c.r.IntSize()
+	need, _ := cb.IsConst()
+	if ok && size < need && !c.open {
 		return Layout{}, failf("only %d translations of %s are known to be disjoint, and %s asks for %d", size, a, b, need)
 	}
 	return composePlain(c.r, b)

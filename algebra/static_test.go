@@ -97,7 +97,7 @@ func TestRoomOfResult(t *testing.T) {
 		ms = append(ms, mode{sym.Int(2), Step{Coef: sym.Int(int64(3) << (2 * (15 - i)))}})
 	}
 	a := layoutOf(ms)
-	for _, text := range []string{"(32768,32768,32768,32768):(1,1,1,1)", "(32768,32768,32768):(1,1,1)", "(32768,32768,32768,16,16):(1,1,1,1,1)"} {
+	for _, text := range []string{"(32768,32768,32768,32768):(1,1,1,1)", "(32768,32768,32768):(1,1,1)", "(32768,32768,32768,8,1):(1,1,1,1,1)"} {
 		b := MustParse(text)
 		_, ok := composeInt(&a, &b)
 		require.False(t, ok, text)
@@ -167,6 +167,14 @@ func TestBounds(t *testing.T) {
 	for n, ok := range map[int64]bool{0: false, 1: true, 1 << 48: true, 1<<48 + 1: false} {
 		_, got := staticTranslations(&l, sym.Int(n))
 		require.Equal(t, ok, got, "%d", n)
+	}
+	for _, text := range []string{"(4,K):(1,4)", "(4,2):(1,K)", "(4,2):(1,281474976710656)"} {
+		l, whole := MustParse(text), MustParse("8:1")
+		_, ok := staticTranslations(&l, sym.Int(8))
+		require.False(t, ok, text)
+		var tile, rest Layout
+		require.False(t, divideInt(place{&whole.shape, &whole.stride}, &l, place{&tile.shape, &tile.stride}, place{&rest.shape, &rest.stride}), text)
+		require.False(t, divideInt(place{&l.shape, &l.stride}, &whole, place{&tile.shape, &tile.stride}, place{&rest.shape, &rest.stride}), text)
 	}
 	_, ok := staticTranslations(&l, symbol("K", 1, 9, 1))
 	require.False(t, ok)
