@@ -13,7 +13,7 @@ import (
 const (
 	proofVars = 18      // unknown steps
 	proofTop  = 1 << 16 // the greatest prime tried, and the greatest offset of a proof
-	proofWork = 1 << 21 // spots looked at
+	proofWork = 1 << 18 // spots looked at
 )
 
 // coefs are those of the unknown steps, and last that of a number that is asked for.
