@@ -137,9 +137,9 @@ func (e Expr) text(outer int) string {
 		if c, ok := v.Args[1].IsConst(); ok && v.Args[0].k == c-1 && c > 1 {
 			return fmt.Sprintf("ceil_div(%s,%d)", v.Args[0].Sub(Int(c-1)), c)
 		}
-		return paren(outer > precMul, v.Args[0].text(precMul)+"/"+v.Args[1].text(precMul+1))
+		return paren(outer > precMul, v.Args[0].dividend()+"/"+v.Args[1].text(precMul+1))
 	case Mod:
-		return paren(outer > precMul, v.Args[0].text(precMul)+"%"+v.Args[1].text(precMul+1))
+		return paren(outer > precMul, v.Args[0].dividend()+"%"+v.Args[1].text(precMul+1))
 	default:
 		parts := make([]string, len(v.Args))
 		for i, a := range v.Args {
@@ -148,6 +148,12 @@ func (e Expr) text(outer int) string {
 		name := map[Op]string{Xor: "xor", Min: "min", Max: "max"}[v.Op]
 		return name + "(" + strings.Join(parts, ",") + ")"
 	}
+}
+
+// dividend is the text before / or %: its sign is inside a parenthesis, because in a sum it would be that of the whole.
+func (e Expr) dividend() string {
+	s := e.text(precMul)
+	return paren(strings.HasPrefix(s, "-"), s)
 }
 
 func sumText(args []Expr) string {

@@ -35,6 +35,9 @@ func TestSimplification(t *testing.T) {
 		{i.Min(Int(7)), "i"},
 		{i.Max(Int(7)), "7"},
 		{x.Xor(Int(3)).Mul(Int(2)), "xor(2*tid,6)"},
+		{Int(-1).Mod(k).Add(x), "(-1)%K+tid"},
+		{Int(-3).FloorDiv(k).Add(x), "(-3)/K+tid"},
+		{x.Mul(Int(-2)).Mod(k).Add(x), "(-2*tid)%K+tid"},
 	} {
 		require.Equal(t, c.want, c.got.String())
 	}
