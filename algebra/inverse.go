@@ -2,6 +2,7 @@ package algebra
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/gocute/gocute/algebra/sym"
 )
@@ -207,18 +208,33 @@ func leftSymbolic(ms []mode) (Layout, *Error) {
 	return coalesce(layoutOf(out)), nil
 }
 
-// checkLeft verifies the definition of a left inverse at every coordinate.
+// checkLeft verifies the definition of a left inverse at every coordinate: L(A(i)) = i, or where A repeats offsets any index
+// that leads to the same one, also past the end of A, whose last mode is endless.
 func checkLeft(f *fn, r Layout) *Error {
 	fr := &fn{sw: r.sw, n: 1}
 	intLeaves(r.shape, r.stride, fr) // r is static; negative strides of l make negative extents
 	fr.off, _ = r.off.IsConst()
+	repeats := sync.OnceValue(func() bool { return !f.injective() })
 	for i := range f.n {
 		v := f.at(i)
-		if j := fr.at(v); j != i && (j < 0 || f.at(j) != v) {
+		if j := fr.at(v); j != i && (j < 0 || f.at(j) != v || !repeats()) {
 			return failf("L(A(%d)) = L(%d) = %d leads elsewhere", i, v, j).at(i, j, i)
 		}
 	}
 	return nil
+}
+
+// injective reports whether no two coordinates have the same offset.
+func (f *fn) injective() bool {
+	seen := make(map[int64]bool, f.n)
+	for i := range f.n {
+		v := f.at(i)
+		if seen[v] {
+			return false
+		}
+		seen[v] = true
+	}
+	return true
 }
 
 // checkRight verifies the definition of a right inverse at every coordinate.

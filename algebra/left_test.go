@@ -49,10 +49,11 @@ func TestLeftProof(t *testing.T) {
 	require.True(t, proved > 3 && repeated > 3 && negative > 3 && found > 100)
 }
 
-// inverts reports whether r(f(i)) is an index where f is f(i), for all i.
+// inverts reports whether r(f(i)) is i, or where f repeats offsets an index where f is f(i), for all i.
 func inverts(r, f *fn) bool {
+	injective := f.injective()
 	for i := range f.n {
-		if v := f.at(i); r.at(v) < 0 || f.at(r.at(v)) != v {
+		if v := f.at(i); r.at(v) < 0 || f.at(r.at(v)) != v || injective && r.at(v) != i {
 			return false
 		}
 	}
@@ -176,7 +177,7 @@ func TestPreimages(t *testing.T) {
 		{"(2,2):(0,1)", []spot{{0, []int64{0, 1}}, {1, []int64{2, 3}}}, true},
 		{"(2,2):(1,0)", []spot{{0, []int64{0, 2}}, {1, []int64{1, 3}}}, false},
 		{"3:-2", []spot{{0, []int64{0}}, {2, []int64{-1}}, {4, []int64{-2}}}, true},
-		{"(2,2):(3,-1)", []spot{{0, []int64{0, 7}}, {1, []int64{-9, -2}}, {2, []int64{3}}, {3, []int64{1}}}, true},
+		{"(2,2):(3,-1)", []spot{{0, []int64{0}}, {1, []int64{-2}}, {2, []int64{3}}, {3, []int64{1}}}, true},
 		{"(2,3):(1,-1)", []spot{{0, []int64{0, 3}}, {1, nil}, {2, []int64{-7, -4}}}, true},
 		{"(2,2):(-1,1)", []spot{{0, []int64{0, 3}}, {1, nil}}, true},
 		{"(3,1):(1,5)", []spot{{0, []int64{0}}, {1, []int64{1}}, {2, []int64{2}}}, true},
@@ -192,7 +193,7 @@ func TestPreimages(t *testing.T) {
 			want[v] = nil
 		}
 		end := int64(400)
-		if f.d[len(f.d)-1] == 0 {
+		if f.d[len(f.d)-1] == 0 || f.injective() { // then there is one index for each offset
 			end = f.n
 		}
 		for j := range end {
@@ -203,7 +204,7 @@ func TestPreimages(t *testing.T) {
 			}
 		}
 		spots, all := preimages(f)
-		require.Equal(t, f.d[len(f.d)-1] != 0, all, "%s", l)
+		require.Equal(t, f.d[len(f.d)-1] != 0 || f.injective(), all, "%s", l)
 		for i, s := range spots {
 			require.True(t, i == 0 || s.x > spots[i-1].x)
 			plus, ok1 := want[s.x]
@@ -230,4 +231,21 @@ func TestPreimages(t *testing.T) {
 	require.True(t, all)
 	_, all = preimages(fnOf("(256,257):(1,256)"))
 	require.False(t, all)
+}
+
+// A left inverse of a layout that repeats no offset gives each index back, and nothing past its end.
+func TestLeftOfInjective(t *testing.T) {
+	given := 0
+	for _, l := range smallLayouts([]int64{2, 3, 4}, []int64{1, 2, 3, 4, 5, 6, 7}, 2) {
+		f := mustFn(l)
+		r, err := LeftInverse(l)
+		if err != nil || !f.injective() {
+			continue
+		}
+		given++
+		for i := range f.n {
+			require.Equal(t, i, r.AtInt(f.at(i)), "left_inverse(%s) = %s at %d", l, r, i)
+		}
+	}
+	require.Greater(t, given, 100)
 }

@@ -49,6 +49,9 @@ func preimages(f *fn) (spots []spot, all bool) {
 		v := f.at(i)
 		want[v] = append(want[v], i)
 	}
+	if int64(len(want)) == f.n { // no offset is repeated: L must give the index itself
+		end, all = f.n, f.n <= searchLimit
+	}
 	for i := f.n; i < min(end, searchLimit); i++ {
 		if ys := want[f.at(i)]; ys != nil {
 			want[f.at(i)] = append(ys, i)

@@ -118,13 +118,17 @@ func newExact(ctx context.Context, c *cir.Kernel, expects []dsl.Expectation, arg
 		return nil, err
 	}
 	x := &exact{plan: p, inputs: map[string][]uint64{}}
+	counters := c.Counters()
 	for i, t := range p.tensors {
 		if t.p.Read {
 			cells := make([]uint64, t.count)
+			x.inputs[t.p.Name] = cells
+			if counters[t.p.Mem] {
+				continue // they begin at zero
+			}
 			for j := range cells {
 				cells[j] = hash(args.Seed, i, int64(j)) % emu.Prime
 			}
-			x.inputs[t.p.Name] = cells
 		}
 	}
 	for _, e := range expects {

@@ -87,7 +87,9 @@ func TestMistakes(t *testing.T) {
 		"zero":             {"run scale ./scale -on cpu -set M=0", 1, "scale: M = 0: must be at least 1\n"},
 		"negative":         {"run scale ./scale -on cpu -set M=-4", 1, "scale: M = -4: must be at least 1\n"},
 		"too large":        {"run scale ./scale -on cpu -set M=8192", 1, "scale: M = 8192: must be at most 4096\n"},
+		"a long integer":   {"run scale ./scale -on cpu -set M=99999999999999999999", 1, "scale: M = \"99999999999999999999\": must be an integer that fits 64 bits\n"},
 		"no integer":       {"run scale ./scale -on cpu -set M=4.5", 1, "scale: M = \"4.5\": must be an integer\n"},
+		"infinite":         {"run scale ./scale -on cpu -set alpha=1e39", 1, "scale: alpha = \"1e39\": must be a number that fits f32\n"},
 		"no number":        {"run scale ./scale -on cpu -set alpha=x", 1, "scale: alpha = \"x\": must be a number\n"},
 		"check": {"gen ./scale --check", 1, "out/scale/bin/README: missing\nout/scale/scale.cu: missing\nout/scale/scale.go: missing\n" +
 			"out is not up to date: run gocute gen with these packages\n"},

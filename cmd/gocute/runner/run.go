@@ -2,14 +2,17 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
 )
 
@@ -46,15 +49,15 @@ func run(ctx context.Context, req Request, pkgs []Package) Response {
 func arguments(k *dsl.Kernel, req Request) (check.Args, error) {
 	args := check.Args{Dims: map[string]int64{}, Scalars: map[string]float64{}, Seed: req.Seed}
 	var names []string
-	class := map[string]cir.Class{}
+	params := map[string]*cir.Param{}
 	for _, q := range k.IR().Params {
 		if q.Class != cir.Pointer {
-			class[q.Name] = q.Class
+			params[q.Name] = q
 			names = append(names, q.Name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(req.Set)) {
-		c, ok := class[name]
+		p, ok := params[name]
 		if !ok {
 			what := "it takes none"
 			if len(names) > 0 {
@@ -64,15 +67,27 @@ func arguments(k *dsl.Kernel, req Request) (check.Args, error) {
 		}
 		var err error
 		want := "an integer"
-		if c == cir.Dim {
+		if p.Class == cir.Dim {
 			args.Dims[name], err = strconv.ParseInt(req.Set[name], 0, 64)
 		} else {
 			want = "a number"
-			args.Scalars[name], err = strconv.ParseFloat(req.Set[name], 64)
+			args.Scalars[name], err = scalar(req.Set[name], p.Elem)
+		}
+		if errors.Is(err, strconv.ErrRange) {
+			want = fmt.Sprintf("%s that fits %s", want, map[bool]string{true: "64 bits", false: p.Elem.String()}[p.Class == cir.Dim])
 		}
 		if err != nil {
 			return args, fmt.Errorf("%s: %s = %q: must be %s", k.Name(), name, req.Set[name], want)
 		}
 	}
 	return args, nil
+}
+
+// scalar reads a number, which must not become infinite in its kind. What is written as infinite may be.
+func scalar(text string, kind elem.Kind) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && !math.IsInf(v, 0) && math.IsInf(elem.Decode(kind, elem.Encode(kind, v)), 0) {
+		err = strconv.ErrRange
+	}
+	return v, err
 }
