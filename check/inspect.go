@@ -222,6 +222,9 @@ func (in *Inspection) String() string {
 		fmt.Fprintf(&b, "  exact    %d elements are right in the field of 2^61-1\n", in.Exact.Compared)
 	default:
 		fmt.Fprintf(&b, "  exact    %d of %d elements are wrong\n", in.Exact.Wrong, in.Exact.Compared)
+		for _, f := range in.Exact.Findings {
+			fmt.Fprintf(&b, "           %v\n", f)
+		}
 	}
 	if rep := in.Result.Report; rep != nil {
 		in.costs(&b, rep)

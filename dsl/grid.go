@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"math"
 	"path/filepath"
 
 	"github.com/gocute/gocute/algebra"
@@ -40,7 +41,7 @@ func (k *K) GridDependencySynchronize() {
 func touching(ops []ir.Op) ir.Op {
 	for _, o := range ops {
 		switch o := o.(type) {
-		case ir.StmtOp, ir.FillOp, ir.MBarrierOp:
+		case ir.StmtOp, ir.FillOp, ir.MBarrierOp, ir.ClockOp:
 		case ir.LoopOp:
 			if t := touching(o.Body); t != nil {
 				return t
@@ -71,8 +72,12 @@ func (k *K) TriggerLaunchCompletion() {
 // All threads of the block must call it; it includes barriers. No block waits for another.
 func Arrive(k *K, counter Tensor[Gmem, elem.U32], of any) Expr {
 	bad := Expr{k: k, err: errReported}
-	if together("Arrive", origin(counter)) == nil {
+	switch own := together("Arrive", origin(counter)); {
+	case own == nil:
 		return bad
+	case own != k:
+		own.errorf("Arrive", "expects this kernel's K, but got %s", map[bool]string{true: "one that was never set", false: "another kernel's"}[k == nil])
+		return Expr{k: own, err: errReported}
 	}
 	n, ok := k.expr("Arrive", of)
 	if !ok || !k.usable("Arrive", counter.t) || !k.inScope("Arrive", n) {
@@ -84,6 +89,9 @@ func Arrive(k *K, counter Tensor[Gmem, elem.U32], of any) Expr {
 	switch {
 	case lo < 1:
 		k.errorf("Arrive", "expects a count of 1 or more blocks, but %s may be %d", n, lo)
+		return bad
+	case lo > math.MaxInt32:
+		k.errorf("Arrive", "expects a count of at most 2^31-1 blocks, but %s is at least %d", n, lo)
 		return bad
 	case !known || size != 1:
 		k.errorf("Arrive", "expects one element, but %s has shape %s: select one with At", counter.t.Name, counter.t.Layout.Shape())

@@ -327,7 +327,8 @@ func Recast[O elem.Any, S Space, E elem.Any](t Tensor[S, E]) Tensor[S, O] {
 }
 
 // Within ends the tensor early: what lies at or beyond extent in a mode counts as outside of it, as what lies beyond its
-// own extent does. Parts of a sum that different blocks compute end so.
+// own extent does. Parts of a sum that different blocks compute end so. The mode must be a whole one of the tensor: call it
+// before Tile.
 func (t Tensor[S, E]) Within(mode int, extent any) Tensor[S, E] {
 	if t.t == nil {
 		return t
@@ -340,11 +341,18 @@ func (t Tensor[S, E]) Within(mode int, extent any) Tensor[S, E] {
 	out := *t.t
 	out.Bounds = slices.Clone(t.t.Bounds)
 	for i, b := range out.Bounds {
-		if len(b.Path) == 1 && b.Path[0] == mode {
+		if len(b.Path) == 1 && wholeMode(t.t, mode, b.Path[0]) {
 			out.Bounds[i].Extent = b.Extent.Min(e)
 			return Tensor[S, E]{k: t.k, t: &out}
 		}
 	}
-	t.k.errorf("Within", "expects a flat mode of a tensor in global memory, but %s has no such mode %d", t.t.Name, mode)
+	t.k.errorf("Within", "expects a mode that is a whole one of a tensor in global memory, not cut by Tile or At, but mode %d of %s %s is none", mode, t.t.Name, t.t.Layout.Shape())
 	return none
+}
+
+// wholeMode reports whether a mode of a view is all of a mode of the tensor itself.
+func wholeMode(t *ir.Tensor, mode, root int) bool {
+	extents := t.Storage.Param.Extents
+	return mode >= 0 && mode < t.Ident.Rank() && root < len(extents) && t.Coord.Get(root).Is(0) &&
+		t.Ident.Mode(mode).String() == fmt.Sprintf("%s:1@%d", extents[root], root)
 }

@@ -49,6 +49,9 @@ func divides(field string, got, of int, why string, args ...any) error {
 	return fmt.Errorf("expected %s to be a multiple of %d, %s, but got %d", field, of, fmt.Sprintf(why, args...), got)
 }
 
+// mostOfField bounds every field, beyond what any block can have, so that nothing computed of them overflows.
+const mostOfField = 1 << 13
+
 // checkFields looks at each field alone.
 func (g GEMMConfig) checkFields() error {
 	stages, why := 2, ""
@@ -64,6 +67,12 @@ func (g GEMMConfig) checkFields() error {
 		if f.got < f.least {
 			return fmt.Errorf("expected %s of at least %d%s, but got %d", f.name, f.least, f.why, f.got)
 		}
+		if f.got > mostOfField {
+			return fmt.Errorf("expected %s of at most %d, but got %d", f.name, mostOfField, f.got)
+		}
+	}
+	if g.Sync > MBarriers || g.A > MNMajor || g.B > MNMajor {
+		return fmt.Errorf("expected Sync Groups or MBarriers, and A and B KMajor or MNMajor, but got Sync=%d, A=%d, B=%d", g.Sync, g.A, g.B)
 	}
 	if g.StreamK && (g.SplitK || g.Batched || g.Sync == MBarriers) {
 		return fmt.Errorf("expected StreamK alone, without SplitK, Batched and MBarriers, but got SplitK=%t, Batched=%t, MBarriers=%t", g.SplitK, g.Batched, g.Sync == MBarriers)
@@ -108,6 +117,10 @@ func (g GEMMConfig) checkOperand(field string, mn int, warpField string, warps, 
 	beside := min(mn/vec, threads)
 	if threads%beside != 0 || mn%(beside*vec) != 0 {
 		return fmt.Errorf("expected the %d vectors of 16 bytes along %s=%d to divide the %d threads or to be divided by them", mn/vec, field, mn, threads)
+	}
+	if columns, once := threads/beside, 8; columns%once != 0 && once%columns != 0 {
+		return fmt.Errorf("expected the %d columns of %s=%d elements that a copy by all %d threads fills to divide 8 or to be a multiple of it, as rows of shared memory are laid out",
+			columns, field, mn, threads)
 	}
 	return divides("BK", g.BK, threads/beside, "the columns of %s=%d elements that a copy by all %d threads fills", field, mn, threads)
 }

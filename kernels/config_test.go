@@ -92,6 +92,12 @@ func TestCheckMessages(t *testing.T) {
 	require.NoError(t, CheckGEMM[elem.F16, elem.F32, elem.F32](good))
 	for want, change := range map[string]func(g *GEMMConfig){
 		"expected BM of at least 16, but got 0":                                                                       func(g *GEMMConfig) { g.BM = 0 },
+		"expected Group of at most 8192, but got 4611686018427387904":                                                 func(g *GEMMConfig) { g.Group = 1 << 62 },
+		"expected Stages of at most 8192, but got 4503599627370496":                                                   func(g *GEMMConfig) { g.Stages = 1 << 52 },
+		"expected BM of at most 8192":                                                                                 func(g *GEMMConfig) { g.BM, g.BN, g.BK = 1<<62, 1<<62, 1<<62 },
+		"expected WarpM of at most 8192":                                                                              func(g *GEMMConfig) { g.WarpM = 1 << 59 },
+		"expected Sync Groups or MBarriers, and A and B KMajor or MNMajor, but got Sync=9, A=0, B=0":                  func(g *GEMMConfig) { g.Sync = 9 },
+		"but got Sync=0, A=7, B=0":                                                                                    func(g *GEMMConfig) { g.A = 7 },
 		"expected Group of at least 1, but got 0":                                                                     func(g *GEMMConfig) { g.Group = 0 },
 		"expected Stages of at least 2, but got 1":                                                                    func(g *GEMMConfig) { g.Stages = 1 },
 		"expected Stages of at least 3 with MBarriers, one of them slack between warps, but got 2":                    func(g *GEMMConfig) { g.Stages, g.Sync = 2, dsl.MBarriers },
@@ -118,4 +124,45 @@ func TestCheckMessages(t *testing.T) {
 	column := GEMMConfig{BM: 192, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8, A: MNMajor, ColumnC: true}
 	require.ErrorContains(t, CheckGEMM[elem.F16, elem.F16, elem.F16](GEMMConfig{BM: 192, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8, A: MNMajor}), "along BM=192")
 	require.NoError(t, CheckGEMM[elem.F16, elem.F16, elem.F16](column), "of a column-major C, a block has BM rows of B")
+}
+
+// What a fuzzed configuration showed: columns of an MN-major copy that do not go into the rows of shared memory.
+func TestCheckColumns(t *testing.T) {
+	g := GEMMConfig{BM: 48, BN: 64, BK: 96, WarpM: 3, WarpN: 1, Stages: 3, Group: 2, A: MNMajor, ColumnC: true}
+	require.ErrorContains(t, CheckGEMM[elem.TF32, elem.F32, elem.F32](g), "expected the 6 columns of BN=64 elements that a copy by all 96 threads fills to divide 8")
+}
+
+// Epilogues that are not whole are refused.
+func TestEpilogueRefusals(t *testing.T) {
+	type f32 = elem.F32
+	g := GEMMConfig{BM: 64, BN: 64, BK: 32, WarpM: 2, WarpN: 2, Stages: 3, Group: 1}
+	double := func(x dsl.Val[f32], _ []dsl.Val[f32]) dsl.Val[f32] { return x.Add(x) }
+	twice := func(x float64, _ []float64) float64 { return 2 * x }
+	for want, f := range map[string]Epilogue[f32, f32]{
+		"but the function is nil": func(*EpilogueInputs[f32, f32]) (func(dsl.Val[f32], []dsl.Val[f32]) dsl.Val[f32], func(float64, []float64) float64) {
+			return nil, twice
+		},
+		"but the reference is nil": func(*EpilogueInputs[f32, f32]) (func(dsl.Val[f32], []dsl.Val[f32]) dsl.Val[f32], func(float64, []float64) float64) {
+			return double, nil
+		},
+		"a function of the inputs that it declares": func(in *EpilogueInputs[f32, f32]) (func(dsl.Val[f32], []dsl.Val[f32]) dsl.Val[f32], func(float64, []float64) float64) {
+			in.Row("bias")
+			return nil, nil
+		},
+		"but late comes later": func(in *EpilogueInputs[f32, f32]) (func(dsl.Val[f32], []dsl.Val[f32]) dsl.Val[f32], func(float64, []float64) float64) {
+			return func(x dsl.Val[f32], _ []dsl.Val[f32]) dsl.Val[f32] { in.Row("late"); return x }, twice
+		},
+		"expects each stage to return a function and its reference": Chain(ReLU[f32](), func(*EpilogueInputs[f32, f32]) (func(dsl.Val[f32], []dsl.Val[f32]) dsl.Val[f32], func(float64, []float64) float64) {
+			return double, nil
+		}),
+	} {
+		k := Product[elem.F16, f32, f32, f32]("refused", atoms.MMA16816[elem.F16](), g, f)
+		require.ErrorContains(t, k.Err(), want)
+	}
+	require.ErrorContains(t, Product[elem.F16, f32, elem.S32, f32]("refused", atoms.MMA16816[elem.F16](), g, nil).Err(),
+		"expects sums of f32 to be followed by floating-point numbers, but got s32")
+	nothing := func(*EpilogueInputs[f32, f32]) (func(dsl.Val[f32], []dsl.Val[f32]) dsl.Val[f32], func(float64, []float64) float64) {
+		return nil, nil
+	}
+	require.NoError(t, Product[elem.F16, f32, f32, f32]("identity", atoms.MMA16816[elem.F16](), g, Chain(ReLU[f32](), nothing)).Err())
 }

@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"errors"
+	"fmt"
 	"math/bits"
 
 	"github.com/gocute/gocute/atoms"
@@ -21,6 +23,7 @@ type EpilogueInputs[Q, O elem.Any] struct {
 	inputs []epilogueInput[O]
 	f      func(x Val[Q], in []Val[Q]) Val[Q]
 	ref    func(x float64, in []float64) float64
+	done   bool // inputs cannot be declared any more
 }
 
 type epilogueInput[O elem.Any] struct {
@@ -33,21 +36,41 @@ func newEpilogue[Q, O elem.Any](k *K, f Epilogue[Q, O], m, n Expr) *EpilogueInpu
 	in := &EpilogueInputs[Q, O]{k: k, m: m, n: n}
 	if f != nil {
 		in.f, in.ref = f(in)
+		switch {
+		case (in.f == nil) != (in.ref == nil):
+			k.Fail("Epilogue", fmt.Errorf("expects a function and its reference, or neither, but %s is nil", map[bool]string{true: "the function", false: "the reference"}[in.f == nil]))
+		case in.f == nil && len(in.inputs) > 0:
+			k.Fail("Epilogue", errors.New("expects a function of the inputs that it declares, but got nil"))
+		}
 	}
+	in.done = true
 	return in
 }
 
 // Row declares an element for each column of C, such as a bias.
-func (in *EpilogueInputs[Q, O]) Row(name string) { in.add(name, true, 0, 1) }
+func (in *EpilogueInputs[Q, O]) Row(name string) {
+	in.k.Helper()
+	in.add(name, true, 0, 1)
+}
 
 // Column declares an element for each row of C, such as a scale.
-func (in *EpilogueInputs[Q, O]) Column(name string) { in.add(name, false, 1, 0) }
+func (in *EpilogueInputs[Q, O]) Column(name string) {
+	in.k.Helper()
+	in.add(name, false, 1, 0)
+}
 
 // Matrix declares a row-major matrix of C's extents, such as a residual.
-func (in *EpilogueInputs[Q, O]) Matrix(name string) { in.add(name, true, in.n, 1) }
+func (in *EpilogueInputs[Q, O]) Matrix(name string) {
+	in.k.Helper()
+	in.add(name, true, in.n, 1)
+}
 
 func (in *EpilogueInputs[Q, O]) add(name string, vector bool, strides ...any) {
 	in.k.Helper()
+	if in.done {
+		in.k.Fail("Epilogue", fmt.Errorf("expects inputs to be declared before the function is returned, but %s comes later", name))
+		return
+	}
 	t := In[O](in.k, name, Shape(in.m, in.n).Strides(strides...))
 	in.inputs = append(in.inputs, epilogueInput[O]{name, t, vector})
 }
@@ -58,7 +81,7 @@ func tolerance[O, Acc elem.Any]() float64 {
 	if elem.KindOf[Acc]().Bits() == 16 {
 		return 3e-2
 	}
-	return map[elem.Kind]float64{elem.KF32: 1e-4, elem.KF16: 4e-3, elem.KBF16: 4e-2}[elem.KindOf[O]()]
+	return map[elem.Kind]float64{elem.KF64: 1e-4, elem.KF32: 1e-4, elem.KTF32: 4e-3, elem.KF16: 4e-3, elem.KBF16: 4e-2, elem.KE4M3: 0.2, elem.KE5M2: 0.4}[elem.KindOf[O]()]
 }
 
 // output is what a block does with a tile of accumulators.

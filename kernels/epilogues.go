@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"errors"
 	"math"
 
 	. "github.com/gocute/gocute/dsl"
@@ -91,6 +92,12 @@ func Chain[Q, O elem.Any](stages ...Epilogue[Q, O]) Epilogue[Q, O] {
 			s := stage{from: len(in.inputs) - first}
 			s.f, s.ref = declare(in)
 			s.to = len(in.inputs) - first
+			if s.f == nil || s.ref == nil {
+				if s.f != nil || s.ref != nil || s.to > s.from {
+					in.k.Fail("Chain", errors.New("expects each stage to return a function and its reference, or neither and no inputs"))
+				}
+				continue // the identity
+			}
 			list = append(list, s)
 		}
 		f := func(x Val[Q], given []Val[Q]) Val[Q] {

@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"fmt"
+
 	"github.com/gocute/gocute/atoms"
 	. "github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
@@ -35,6 +37,10 @@ func Product[E, Acc, Q, O elem.Any](name string, atom atoms.MMAAtom[Acc, E, E, A
 	return Define(name, func(k *K) {
 		if err := CheckGEMM[E, Acc, O](g); err != nil {
 			k.Fail("Product", err)
+			return
+		}
+		if q := elem.KindOf[Q](); elem.KindOf[Acc]().IsFloat() && !q.IsFloat() {
+			k.Fail("Product", fmt.Errorf("expects sums of %s to be followed by floating-point numbers, but got %s", elem.KindOf[Acc](), q))
 			return
 		}
 		rows, cols := factor{"A", "M", g.A}, factor{"B", "N", g.B}

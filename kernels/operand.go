@@ -45,7 +45,7 @@ func globalOperand[E elem.Any](kk *K, name string, mn, k Expr, l *batch, major M
 	if l == nil {
 		return In[E](kk, name, Shape(mn, k).Strides(strides...))
 	}
-	stride := kk.Dim("stride"+name, Multiple(vector[E]()))
+	stride := kk.Dim("stride"+name, AtLeast(0), Multiple(vector[E]())) // 0 where all products share the factor
 	return In[E](kk, name, Shape(mn, k, l.count).Strides(append(strides, stride)...)).At(All, All, l.index)
 }
 

@@ -80,3 +80,17 @@ var _ = misuse("clocks", func(k *K) {
 	ShuffleXor(Clock64(k), FragmentLike(out), 1)                                                    // ERROR "ShuffleXor: mode 0 expects one extent"
 	Map(Clock64(nil), out.Tile(Tile(1), 0), func(v Val[elem.U64]) Val[elem.U64] { return v })       // ERROR "Clock64: expects a kernel, but got one that was never set"
 })
+
+var _ = misuse("ends_of_tensors", func(k *K) {
+	k.Threads(32)
+	A := In[elem.F32](k, "A", Shape(4, 8).Strides(8, 1))
+	A.At(1, All).Within(0, 5).At(All)
+	A.Within(0, 2).Within(0, 1)
+	A.Within(2, 5)                                  // ERROR "Within: expects a mode that is a whole one of a tensor in global memory, not cut by Tile or At, but mode 2 of A \(4,8\) is none"
+	A.At(1, All).Within(1, 5)                       // ERROR "Within: expects a mode that is a whole one of a tensor in global memory"
+	A.Tile(Tile(1, 4), 1, 1).Within(1, 2)           // ERROR "Within: expects a mode that is a whole one of a tensor in global memory"
+	Shared[elem.F32](k, "s", Shape(4)).Within(0, 2) // ERROR "Within: expects a mode that is a whole one of a tensor in global memory"
+	c := InOut[elem.U32](k, "c", Shape(1))
+	Arrive(nil, c.At(0), 1)          // ERROR "Arrive: expects this kernel's K, but got one that was never set"
+	Arrive(k, c.At(0), int64(1)<<40) // ERROR "Arrive: expects a count of at most 2\^31-1 blocks"
+})

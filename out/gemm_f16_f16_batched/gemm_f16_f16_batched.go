@@ -8,9 +8,9 @@
 //	N        int   1 to 1073741824
 //	K        int   1 to 1073741824, a multiple of 8
 //	L        int   1 to 65535
-//	strideA  int   1 to 1073741824, a multiple of 8
+//	strideA  int   0 to 1073741824, a multiple of 8
 //	A        f16*  in: (M,K,L):(K,1,strideA); K*M+L*strideA-1*strideA elements, aligned to 16 bytes
-//	strideB  int   1 to 1073741824, a multiple of 8
+//	strideB  int   0 to 1073741824, a multiple of 8
 //	B        f16*  in: (N,K,L):(K,1,strideB); K*N+L*strideB-1*strideB elements, aligned to 16 bytes
 //	C        f16*  inout: (M,N,L):(N,1,M*N); L*M*N elements, aligned to 16 bytes
 //	alpha    f32
@@ -45,9 +45,9 @@ type Args struct {
 	N       int                    // 1 to 1073741824
 	K       int                    // 1 to 1073741824, a multiple of 8
 	L       int                    // 1 to 65535
-	StrideA int                    // 1 to 1073741824, a multiple of 8
+	StrideA int                    // 0 to 1073741824, a multiple of 8
 	A       *cuda.Buffer[elem.F16] // in: (M,K,L):(K,1,strideA); K*M+L*strideA-1*strideA elements, aligned to 16 bytes
-	StrideB int                    // 1 to 1073741824, a multiple of 8
+	StrideB int                    // 0 to 1073741824, a multiple of 8
 	B       *cuda.Buffer[elem.F16] // in: (N,K,L):(K,1,strideB); K*N+L*strideB-1*strideB elements, aligned to 16 bytes
 	C       *cuda.Buffer[elem.F16] // inout: (M,N,L):(N,1,M*N); L*M*N elements, aligned to 16 bytes
 	Alpha   float32
@@ -79,10 +79,10 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckDim(Name, "L", L, 1, 65535, 1); err != nil {
 		return launch.Grid{}, err
 	}
-	if err := launch.CheckDim(Name, "strideA", strideA, 1, 1073741824, 8); err != nil {
+	if err := launch.CheckDim(Name, "strideA", strideA, 0, 1073741824, 8); err != nil {
 		return launch.Grid{}, err
 	}
-	if err := launch.CheckDim(Name, "strideB", strideB, 1, 1073741824, 8); err != nil {
+	if err := launch.CheckDim(Name, "strideB", strideB, 0, 1073741824, 8); err != nil {
 		return launch.Grid{}, err
 	}
 	grid, err := launch.NewGrid(Name, (M+127)/128*((N+127)/128), 1, L)

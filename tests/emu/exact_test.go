@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/gocute/gocute/check"
+	"github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/kernels"
 )
 
@@ -26,4 +28,21 @@ func TestExact(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Counters begin at zero in exact mode, too.
+func TestExactCounters(t *testing.T) {
+	k := dsl.Define("arrivals", func(k *dsl.K) {
+		x, y := dsl.In[elem.F32](k, "x", dsl.Shape(8)), dsl.Out[elem.F32](k, "y", dsl.Shape(8))
+		c := dsl.InOut[elem.U32](k, "c", dsl.Shape(1))
+		k.Threads(1)
+		k.Grid(8)
+		dsl.Map(x.Tile(dsl.Tile(1), k.BlockX), y.Tile(dsl.Tile(1), k.BlockX), func(v dsl.Val[elem.F32]) dsl.Val[elem.F32] { return v })
+		dsl.Arrive(k, c.At(0), 8)
+		dsl.Expect(y, 0, func(r *dsl.Ref) func([]int64) float64 {
+			a := r.Tensor("x")
+			return func(at []int64) float64 { return a.At(at...) }
+		})
+	})
+	check.ExactKernel(t, k, check.Args{})
 }
