@@ -170,24 +170,44 @@ func (e Expr) Xor(f Expr) Expr {
 			args = append(args, x)
 		}
 	}
-	sort.SliceStable(args, func(i, j int) bool { return args[i].Key() < args[j].Key() })
-	for i := 0; i+1 < len(args); { // x ^ x = 0
-		if args[i].Equal(args[i+1]) {
-			args = slices.Delete(args, i, i+2)
-		} else {
-			i++
+	return xorAll(args, k)
+}
+
+// xorAll combines terms and a constant into what reading the result's text term by term gives again: terms whose bits are
+// not those of any term before them are added.
+func xorAll(args []Expr, k int64) Expr {
+	for {
+		sort.SliceStable(args, func(i, j int) bool { return args[i].Key() < args[j].Key() })
+		for i := 0; i+1 < len(args); { // x ^ x = 0
+			if args[i].Equal(args[i+1]) {
+				args = slices.Delete(args, i, i+2)
+			} else {
+				i++
+			}
 		}
+		all := args
+		if k != 0 {
+			all = append(slices.Clone(args), Int(k))
+		}
+		if len(all) == 0 {
+			return Expr{}
+		}
+		n, bits := 1, all[0].Bits()
+		for ; n < len(all) && bits&all[n].Bits() != 0; n++ {
+			bits |= all[n].Bits()
+		}
+		before := all[0]
+		if n > 1 {
+			before = xorAtom(all[:n:n])
+		}
+		switch {
+		case n == len(all):
+			return before
+		case n == len(args): // only the constant is left
+			return before.Add(Int(k))
+		}
+		args = append([]Expr{before.Add(all[n])}, args[n+1:]...)
 	}
-	if k != 0 {
-		args = append(args, Int(k))
-	}
-	switch len(args) {
-	case 0:
-		return Expr{}
-	case 1:
-		return args[0]
-	}
-	return xorAtom(args)
 }
 
 func xorAtom(args []Expr) Expr {

@@ -32,6 +32,7 @@ func TestSimplification(t *testing.T) {
 		{k.Mul(x).Sub(x.Mul(k)), "0"},
 		{x.Mod(Int(8)).Mul(Int(8)).Xor(i.Mul(Int(64))), "8*(tid%8)+64*i"},
 		{x.Xor(x), "0"},
+		{x.Mod(Int(10)).Xor(Int(1)).Xor(Int(33)), "tid%10+32"}, // and not an xor, as which the text would not be read
 		{i.Min(Int(7)), "i"},
 		{i.Max(Int(7)), "7"},
 		{x.Xor(Int(3)).Mul(Int(2)), "xor(2*tid,6)"},
