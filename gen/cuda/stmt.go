@@ -176,6 +176,9 @@ func (p *printer) let(s cir.Let) {
 	}
 	p.line("%s %s = %s;", p.intType(wide), s.Sym.Name, x.s)
 	p.line(`asm volatile("" : "+%s"(%s));`, map[bool]string{false: "r", true: "l"}[wide], s.Sym.Name)
+	if lo = max(lo, s.Sym.Lo); lo >= 0 { // else nvcc divides as for negative ones
+		p.line("__builtin_assume(%s >= %d);", s.Sym.Name, lo)
+	}
 }
 
 // assign prints x += d for an assignment that adds to the variable itself.
