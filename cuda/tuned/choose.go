@@ -37,9 +37,10 @@ func (t *Table) Choose(dev cuda.Info, dims map[string]int64) (Choice, error) {
 // Rank lists the candidates, the best one first, for a caller some of whose kernels may refuse the dims.
 //
 // It goes by the GPU of the same name, else by the one of the same architecture with the nearest number of
-// multiprocessors; by the same dims, else by the nearest ones, that is with the least sum of |log2| of the ratios. There
-// it scales each candidate's time with the number of waves: blocks are the product of the dims over the candidate's
-// tiles, rounded up, and a wave is as many blocks as the GPU runs at a time.
+// multiprocessors; by the same dims, else by the nearest ones, that is with the least sum of |log2| of the ratios and of one
+// for each dim that is a multiple of 16 in one of them only: rows of 16-bit elements that do not begin at sectors cost
+// other copies. There it scales each candidate's time with the number of waves: blocks are the product of the dims over
+// the candidate's tiles, rounded up, and a wave is as many blocks as the GPU runs at a time.
 func (t *Table) Rank(dev cuda.Info, dims map[string]int64) ([]Choice, error) {
 	d, err := t.nearestDevice(dev)
 	if err != nil {
@@ -144,6 +145,9 @@ func (d *Device) nearestShape(family string, dims map[string]int64) (*Shape, err
 				return nil, fmt.Errorf("tuned: %s: expected a positive dim %s, but got %v", family, name, dims)
 			}
 			far += math.Abs(math.Log2(float64(want) / float64(max(have, 1))))
+			if (want%16 == 0) != (have%16 == 0) {
+				far++
+			}
 		}
 		if far < least || far == least && compareDims(s.Dims, best.Dims) < 0 {
 			best, least = s, far

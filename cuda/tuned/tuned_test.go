@@ -69,6 +69,21 @@ func TestChoose(t *testing.T) {
 	require.InDelta(t, 250*9.0/8, all[0].Microseconds, 1e-9)
 }
 
+// TestChooseAlignment: of two shapes as near, the one whose dims are multiples of 16 where those asked for are.
+func TestChooseAlignment(t *testing.T) {
+	table := example()
+	d := table.Devices[0]
+	for _, n := range []int64{1000, 1024} {
+		s := d.Shape(&Shape{Dims: mn(n, n)})
+		s.Result("small").Add(10, 1)
+	}
+	for want, from := range map[int64]int64{1000: 1000, 1024: 1024, 1016: 1000, 1008: 1024, 1080: 1000} {
+		c, err := table.Choose(h200, mn(want, want))
+		require.NoError(t, err)
+		require.Equal(t, mn(from, from), c.From, want)
+	}
+}
+
 func TestOnly(t *testing.T) {
 	table := example()
 	require.Equal(t, []string{"large", "small"}, table.Winners())
