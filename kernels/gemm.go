@@ -18,7 +18,8 @@ type GEMMConfig struct {
 	A, B         Major // which mode of each operand is adjacent in memory
 	ColumnC      bool  // C is column-major
 	Batched      bool  // L products at once, strides apart
-	SplitK       bool  // several blocks share the sum of every tile: "splits" of them
+	SplitK       bool  // several blocks share the sum of every tile: "splits" of them; K is then at most 2^29
+	CacheAlways  bool  // copies go through the L1 cache, for small products whose rows begin in the middle of sectors of 32 bytes
 	StreamK      bool  // "blocks" blocks stay for all tiles, and share the sums of the first "shared" ones evenly
 }
 
@@ -47,7 +48,7 @@ func Product[E, Acc, Q, O elem.Any](name string, atom atoms.MMAAtom[Acc, E, E, A
 		if g.ColumnC { // a column-major C is the row-major product of B and A
 			rows, cols = cols, rows
 		}
-		dims := extents[E](k, rows, cols)
+		dims := extents[E](k, g, rows, cols)
 		M, N, K := dims[rows.dim], dims[cols.dim], dims["K"]
 
 		_, _, atomK := NewTiledMMA(atom, Shape(1, 1)).Tile()
@@ -74,9 +75,9 @@ func Product[E, Acc, Q, O elem.Any](name string, atom atoms.MMAAtom[Acc, E, E, A
 		gA := A.Within(1, w.endK).Tile(Tile(g.BM, g.BK), w.tileM, All) // (BLK_M,BLK_K,k)
 		gB := B.Within(1, w.endK).Tile(Tile(g.BN, g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
 		thr := mma.Slice(k.Thread)
-		a := newOperand(k, rows.name, gA, g.Stages, mma.Threads(), rows.major, CopyA(toFragments[E](rows.major), mma),
+		a := newOperand(k, rows.name, gA, g, rows.major, CopyA(toFragments[E](rows.major), mma),
 			func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentA(thr, s) }) // (MMA,MMA_M,MMA_K)
-		b := newOperand(k, cols.name, gB, g.Stages, mma.Threads(), cols.major, CopyB(toFragments[E](cols.major), mma),
+		b := newOperand(k, cols.name, gB, g, cols.major, CopyB(toFragments[E](cols.major), mma),
 			func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentB(thr, s) }) // (MMA,MMA_N,MMA_K)
 		p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, a: a, b: b, acc: FragmentOfC(thr, Shape(g.BM, g.BN))} // (MMA,MMA_M,MMA_N)
 		p.pipe = NewPipeline(k, "pipe", g.Stages, g.Sync)
@@ -85,6 +86,7 @@ func Product[E, Acc, Q, O elem.Any](name string, atom atoms.MMAAtom[Acc, E, E, A
 			p.start()
 			p.loop()
 			k.TriggerLaunchCompletion()
+			w = w.afterwards()
 			ws.finish(k, w, p.acc, func() { end.store(w) })
 			return
 		}
@@ -111,7 +113,7 @@ type factor struct {
 }
 
 // extents declares M, N and K; what is adjacent in an operand is a multiple of 16 bytes.
-func extents[E elem.Any](k *K, factors ...factor) map[string]Expr {
+func extents[E elem.Any](k *K, g GEMMConfig, factors ...factor) map[string]Expr {
 	k.Helper()
 	facts, dims := map[string][]Fact{}, map[string]Expr{}
 	for _, f := range factors {
@@ -120,6 +122,9 @@ func extents[E elem.Any](k *K, factors ...factor) map[string]Expr {
 			d = f.dim
 		}
 		facts[d] = []Fact{Multiple(vector[E]())}
+	}
+	if g.SplitK { // so that 32 bits hold where a part of K begins and how far it reaches
+		facts["K"] = append(facts["K"], AtMost(MaxExtent/2))
 	}
 	for _, d := range []string{"M", "N", "K"} {
 		dims[d] = k.Dim(d, facts[d]...)

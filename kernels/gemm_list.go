@@ -26,6 +26,11 @@ func GEMMF16Small() *Kernel {
 	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_small", GEMMConfig{BM: 64, BN: 128, BK: 128, WarpM: 1, WarpN: 4, Stages: 3, Group: 8})
 }
 
+// GEMMF16Unaligned is GEMMF16Small for rows of A and B whose length in bytes is no multiple of 32.
+func GEMMF16Unaligned() *Kernel {
+	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_unaligned", GEMMConfig{BM: 64, BN: 128, BK: 128, WarpM: 1, WarpN: 4, Stages: 3, Group: 8, CacheAlways: true})
+}
+
 // GEMMF16NT multiplies an M-major and an N-major f16 matrix into an f16 one.
 func GEMMF16NT() *Kernel {
 	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_nt", GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8, A: MNMajor, B: MNMajor})
@@ -56,5 +61,11 @@ func GEMMTF32() *Kernel {
 // GEMMS8 multiplies s8 matrices into an s32 one.
 func GEMMS8() *Kernel {
 	return Product[elem.S8, elem.S32, elem.S32, elem.S32]("gemm_s8_s32", atoms.SM80_16x8x32_S32S8S8S32_TN,
+		GEMMConfig{BM: 128, BN: 128, BK: 128, WarpM: 2, WarpN: 2, Stages: 3, Group: 8}, nil)
+}
+
+// GEMMS8Out multiplies s8 matrices into an s8 one: alpha scales the sums, which are then rounded and held within 8 bits.
+func GEMMS8Out() *Kernel {
+	return Product[elem.S8, elem.S32, elem.F32, elem.S8]("gemm_s8_s8", atoms.SM80_16x8x32_S32S8S8S32_TN,
 		GEMMConfig{BM: 128, BN: 128, BK: 128, WarpM: 2, WarpN: 2, Stages: 3, Group: 8}, nil)
 }

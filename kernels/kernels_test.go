@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocute/gocute/atoms"
 	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
@@ -39,12 +40,14 @@ var library = []struct {
 	{kernel: GEMMF16(), dims: []map[string]int64{{"M": 130, "N": 70, "K": 72}}},
 	{kernel: GEMMF16Out(), dims: []map[string]int64{{"M": 130, "N": 72, "K": 72}, {"M": 257, "N": 71, "K": 64}}},
 	{kernel: GEMMF16Small(), dims: []map[string]int64{{"M": 70, "N": 136, "K": 264}}},
+	{kernel: GEMMF16Unaligned(), dims: []map[string]int64{{"M": 70, "N": 136, "K": 264}}},
 	{kernel: GEMMF16NT(), dims: []map[string]int64{{"M": 136, "N": 72, "K": 71}}},
 	{kernel: GEMMF16SplitK(), dims: []map[string]int64{{"M": 17, "N": 72, "K": 776, "splits": 3}, {"M": 16, "N": 33, "K": 128, "splits": 1}, {"M": 3, "N": 32, "K": 136, "splits": 5}}},
 	{kernel: GEMMF16Batched(), dims: []map[string]int64{{"M": 40, "N": 136, "K": 72, "L": 3, "strideA": 40 * 72, "strideB": 136*72 + 8}}},
 	{kernel: GEMMF16BiasGELU(), dims: []map[string]int64{{"M": 130, "N": 72, "K": 72}, {"M": 33, "N": 71, "K": 64}}},
 	{kernel: GEMMTF32(), dims: []map[string]int64{{"M": 130, "N": 70, "K": 68}}},
 	{kernel: GEMMS8(), dims: []map[string]int64{{"M": 130, "N": 70, "K": 272}}},
+	{kernel: GEMMS8Out(), dims: []map[string]int64{{"M": 130, "N": 80, "K": 272}, {"M": 70, "N": 71, "K": 64}}},
 	{kernel: GEMMBF16(), dims: []map[string]int64{{"M": 1, "N": 129, "K": 200}}},
 }
 
@@ -76,6 +79,18 @@ func run(t *testing.T, k *dsl.Kernel, dims map[string]int64) *check.Result {
 	t.Helper()
 	require.NotEmpty(t, k.Expectations(), "nothing to compare with")
 	return check.Kernel(t, k, check.Args{Dims: dims, Seed: 1}, check.Options{On: check.CPU, EmuSeeds: []uint64{0, 1}})
+}
+
+// TestScaledIntegers: sums of integers are scaled before they are rounded, not after.
+func TestScaledIntegers(t *testing.T) {
+	g := GEMMConfig{BM: 64, BN: 64, BK: 64, WarpM: 2, WarpN: 2, Stages: 2, Group: 1}
+	for _, k := range []*dsl.Kernel{Product[elem.S8, elem.S32, elem.F32, elem.F16]("scaled_f16", atoms.SM80_16x8x32_S32S8S8S32_TN, g, nil),
+		Product[elem.S8, elem.S32, elem.F32, elem.S8]("scaled_s8", atoms.SM80_16x8x32_S32S8S8S32_TN, g, nil)} {
+		for _, alpha := range []float64{1. / 4096, -3. / 1024, 1} {
+			check.Kernel(t, k, check.Args{Dims: map[string]int64{"M": 64, "N": 64, "K": 96}, Scalars: map[string]float64{"alpha": alpha, "beta": 0}, Seed: 1},
+				check.Options{On: check.CPU})
+		}
+	}
 }
 
 // TestStreamK runs stream-K kernels: pieces that end within tiles, whole tiles after them, more blocks than tiles, and

@@ -8,8 +8,8 @@ import (
 	"github.com/gocute/gocute/elem"
 )
 
-// narrow stores results that nothing joins any more, half as wide as their sums: they are rounded before they go through
-// shared memory.
+// narrow stores results that nothing joins any more and that are narrower than their sums: they are rounded before they go
+// through shared memory.
 type narrow[E, Acc, Q, O elem.Any] struct {
 	use   bool
 	slice int             // tiles of the MMA along M that are stored at once
@@ -21,19 +21,20 @@ func newNarrow[E, Acc, Q, O elem.Any](o output[E, Acc, Q, O]) narrow[E, Acc, Q, 
 	k, g := o.p.k, o.p.g
 	k.Helper()
 	n := narrow[E, Acc, Q, O]{slice: o.p.acc.Extent(1)}
-	n.use = elem.KindOf[O]().Bits() == 16 && elem.KindOf[Acc]().Bits() == 32 && o.in.f == nil && o.vec == vector[O]()
+	n.use = elem.KindOf[O]().Bits() < elem.KindOf[Acc]().Bits() && o.in.f == nil && o.vec == vector[O]()
 	if !n.use {
 		return n
 	}
 	log := bits.Len(uint(g.BN)) - 1
 	if g.StreamK { // one stage of A is free
-		for n.slice > 1 && n.slice*16*g.WarpM*g.BN > g.BM*g.BK {
+		for n.slice > 1 && n.slice*16*g.WarpM*g.BN*elem.KindOf[O]().Bits() > g.BM*g.BK*elem.KindOf[E]().Bits() {
 			n.slice /= 2
 		}
 	}
 	rows := n.slice * 16 * g.WarpM
-	// The numbers of rows move the eight elements that four lanes write, so that eight rows meet in no bank.
-	n.sO = SharedOver[O](k, "sO", Swizzle(min(3, log-3), 3, log-3, Shape(rows, g.BN).Strides(g.BN, 1)), o.p.a.stages) // (SLICE_M,BLK_N)
+	// The numbers of rows move vectors, so that what four lanes write meets in no bank with what others write into eight rows.
+	vec := bits.Len(uint(o.vec)) - 1
+	n.sO = SharedOver[O](k, "sO", Swizzle(min(3, log-vec), vec, log-vec, Shape(rows, g.BN).Strides(g.BN, 1)), o.p.a.stages) // (SLICE_M,BLK_N)
 	return n
 }
 
@@ -41,10 +42,11 @@ func newNarrow[E, Acc, Q, O elem.Any](o output[E, Acc, Q, O]) narrow[E, Acc, Q, 
 func (n narrow[E, Acc, Q, O]) store(o output[E, Acc, Q, O], w work) {
 	k, p := o.p.k, o.p
 	k.Helper()
-	Map(p.acc, p.acc, func(v Val[Acc]) Val[Acc] { return To[Acc](To[Q](v).Mul(o.alpha)) })
-	r2s := CopyOut[O](atoms.UniversalCopy[Rmem, Smem](32), p.mma)
+	x := Convert[Q](p.acc) // (MMA,MMA_M,MMA_N)
+	Map(x, x, func(v Val[Q]) Val[Q] { return v.Mul(o.alpha) })
+	r2s := CopyOut[O](atoms.UniversalCopy[Rmem, Smem](2*elem.KindOf[O]().Bits()), p.mma)
 	toShared := r2s.Slice(w.thread)
-	from, to := toShared.RetileS(Convert[O](p.acc)), toShared.PartitionD(n.sO) // (CPY,MMA_M,MMA_N) (CPY,SLICE_M,MMA_N)
+	from, to := toShared.RetileS(Convert[O](x)), toShared.PartitionD(n.sO) // (CPY,MMA_M,MMA_N) (CPY,SLICE_M,MMA_N)
 	slices := p.acc.Extent(1) / n.slice
 	write := func(slice int) {
 		for m := range n.slice {

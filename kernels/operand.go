@@ -89,11 +89,11 @@ func beside(vectors int) int {
 	return min(vectors, 8)
 }
 
-// newOperand sets an operand's way up: g is its tile by tile view in global memory (BLK_MN,BLK_K,k).
-func newOperand[E elem.Any](k *K, name string, g Tensor[Gmem, E], stages, threads int, major Major, s2r TiledCopy[Smem, Rmem, E],
+// newOperand sets an operand's way up: tiles is its view in global memory (BLK_MN,BLK_K,k).
+func newOperand[E elem.Any](k *K, name string, tiles Tensor[Gmem, E], g GEMMConfig, major Major, s2r TiledCopy[Smem, Rmem, E],
 	fragment func(Tensor[Smem, E]) Tensor[Rmem, E]) operand[E] {
 	k.Helper()
-	mn, bk, vec := g.Extent(0), g.Extent(1), vector[E]()
+	mn, bk, vec, threads := tiles.Extent(0), tiles.Extent(1), vector[E](), g.threads()
 	o := operand[E]{s2r: s2r, dealt: 1}
 	vecs := beside(bk / vec)
 	thr, val := Shape(threads/vecs, vecs).Strides(vecs, 1), Shape(1, vec)
@@ -101,11 +101,15 @@ func newOperand[E elem.Any](k *K, name string, g Tensor[Gmem, E], stages, thread
 		vecs, o.dealt = min(mn/vec, threads), 2
 		thr, val = Shape(vecs, threads/vecs), Shape(vec, 1)
 	}
-	o.g2s = NewTiledCopyD[E](atoms.SM80_CP_ASYNC_CACHEGLOBAL_U128, thr, val)
-	o.stages = Shared[E](k, "s"+name, TileToShape(stageLayout[E](mn, bk, major), mn, bk, stages)) // (BLK_MN,BLK_K,PIPE)
+	atom := atoms.SM80_CP_ASYNC_CACHEGLOBAL_U128
+	if g.CacheAlways {
+		atom = atoms.SM80_CP_ASYNC_CACHEALWAYS_U128
+	}
+	o.g2s = NewTiledCopyD[E](atom, thr, val)
+	o.stages = Shared[E](k, "s"+name, TileToShape(stageLayout[E](mn, bk, major), mn, bk, g.Stages)) // (BLK_MN,BLK_K,PIPE)
 	load := o.g2s.Slice(k.Thread)
-	o.tGg, o.tGs = load.PartitionS(g), load.PartitionD(o.stages) // (CPY,CPY_MN,CPY_K,k) (CPY,CPY_MN,CPY_K,PIPE)
-	o.fragment = fragment(o.stages.At(All, All, 0))              // (MMA,MMA_MN,MMA_K)
+	o.tGg, o.tGs = load.PartitionS(tiles), load.PartitionD(o.stages) // (CPY,CPY_MN,CPY_K,k) (CPY,CPY_MN,CPY_K,PIPE)
+	o.fragment = fragment(o.stages.At(All, All, 0))                  // (MMA,MMA_MN,MMA_K)
 	read := s2r.Slice(k.Thread)
 	o.tXs, o.tXr = read.PartitionS(o.stages), read.RetileD(o.fragment) // (CPY,MMA_MN,MMA_K,PIPE) (CPY,MMA_MN,MMA_K)
 	return o

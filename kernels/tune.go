@@ -14,7 +14,7 @@ func GEMMFamily() *Family {
 		Scalars: map[string]float64{"alpha": 1, "beta": 0},
 		Work:    func(d map[string]int64) float64 { return 2 * float64(d["M"]) * float64(d["N"]) * float64(d["K"]) },
 	}
-	for _, n := range []int64{512, 1024, 2048, 4096, 8192} {
+	for _, n := range []int64{512, 1000, 1024, 2008, 2048, 4088, 4096, 8192} { // 1000, 2008 and 4088: rows that begin in the middle of sectors
 		f.Shapes = append(f.Shapes, map[string]int64{"M": n, "N": n, "K": n})
 	}
 	for _, b := range []struct{ bm, bn, bk, warpM, warpN int }{
@@ -23,9 +23,24 @@ func GEMMFamily() *Family {
 	} {
 		for stages := 3; stages <= 5; stages++ {
 			g := GEMMConfig{BM: b.bm, BN: b.bn, BK: b.bk, WarpM: b.warpM, WarpN: b.warpN, Stages: stages, Group: 8}
-			config := fmt.Sprintf("%dx%dx%d_w%dx%d_s%d", g.BM, g.BN, g.BK, g.WarpM, g.WarpN, g.Stages)
-			f.Add(config, func() *Kernel { return GEMM[elem.F16, elem.F16]("gemm_"+config, g) })
+			addGEMM(f, g)
 		}
 	}
+	for _, g := range []GEMMConfig{
+		{BM: 64, BN: 128, BK: 128, WarpM: 1, WarpN: 4, Stages: 3, Group: 8}, {BM: 64, BN: 128, BK: 64, WarpM: 1, WarpN: 4, Stages: 5, Group: 8},
+		{BM: 64, BN: 64, BK: 128, WarpM: 2, WarpN: 2, Stages: 3, Group: 8}, {BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8},
+	} {
+		g.CacheAlways = true
+		addGEMM(f, g)
+	}
 	return f
+}
+
+// addGEMM adds the member of the family with the configuration, which its name tells.
+func addGEMM(f *Family, g GEMMConfig) {
+	config := fmt.Sprintf("%dx%dx%d_w%dx%d_s%d", g.BM, g.BN, g.BK, g.WarpM, g.WarpN, g.Stages)
+	if g.CacheAlways {
+		config += "_l1"
+	}
+	f.Add(config, func() *Kernel { return GEMM[elem.F16, elem.F16]("gemm_"+config, g) })
 }

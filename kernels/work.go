@@ -15,6 +15,15 @@ type work struct {
 	slots            Expr // and how many parts the workspace holds
 	batch            *batch
 	thread           Expr // the thread that finishes it
+	again            func() work
+}
+
+// afterwards is the same work with its numbers computed anew, so that the main loop need not keep them in registers.
+func (w work) afterwards() work {
+	if w.again == nil {
+		return w
+	}
+	return w.again()
 }
 
 // batch is the product of several that a block belongs to.
@@ -57,8 +66,16 @@ func newWork(k *K, g GEMMConfig, M, N, K Expr) work {
 		w.tiles = k.Let("tiles", all.Sub(w.firstTile).Min(each))
 		w.endK = k.Let("endK", w.firstTile.Add(w.tiles).Mul(g.BK))
 		w.shared, w.slots = splits.Ne(1), w.units.Mul(splits)
+		w.again = func() work {
+			k.Helper()
+			v := w
+			v.thread = k.Opaque("thread", k.Thread)
+			v.tileM, v.tileN = groupedTiles(k, k.Opaque("block", k.BlockX), k.Opaque("tilesM", tilesM), k.Opaque("tilesN", tilesN), g.Group)
+			return v
+		}
 		w.share = func() share {
-			return share{parts: splits, mine: k.BlockY, counter: unit, slot: func(j Expr) Expr { return unit.Mul(splits).Add(j) }}
+			unit, mine := k.Opaque("unit", unit), k.Opaque("mine", k.BlockY)
+			return share{parts: splits, mine: mine, counter: unit, slot: func(j Expr) Expr { return unit.Mul(splits).Add(j) }}
 		}
 	}
 	return w

@@ -153,7 +153,8 @@ gemm_f16_f16(
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   float tCrC[128];
-  uint32_t tCrC_f16[64];
+  float tCrC_f32[128];
+  uint32_t tCrC_f32_f16[64];
   uint32_t tOrO[4];
   uint32_t tOrO1[4];
   uint32_t tOrO2[4];
@@ -413,7 +414,7 @@ gemm_f16_f16(
         for (int j = 0; j < 4; ++j) {
           #pragma unroll
           for (int m = 0; m < 4; ++m) {
-            tCrC[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+            tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = tCrC[m%2 + 2*(m/2) + 16*i + 4*j];
           }
         }
       }
@@ -423,7 +424,19 @@ gemm_f16_f16(
         for (int j = 0; j < 4; ++j) {
           #pragma unroll
           for (int m = 0; m < 4; ++m) {
-            set_f16(tCrC_f16, m%2 + 2*(m/2) + 16*i + 4*j, __float2half_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j]));
+            tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+          }
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          #pragma unroll
+          for (int m = 0; m < 4; ++m) {
+            set_f16(
+                tCrC_f32_f16, m%2 + 2*(m/2) + 16*i + 4*j,
+                __float2half_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j]));
           }
         }
       }
@@ -431,7 +444,9 @@ gemm_f16_f16(
       for (int i = 0; i < 4; ++i) {
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
-          store_b32(tCrC_f16 + j%2 + 8*(j/2) + 16*i, sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2));
+          store_b32(
+              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i,
+              sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2));
         }
       }
       #pragma unroll
@@ -439,7 +454,7 @@ gemm_f16_f16(
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
           store_b32(
-              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 2,
+              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 2,
               sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 8192);
         }
       }
@@ -448,7 +463,7 @@ gemm_f16_f16(
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
           store_b32(
-              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 4,
+              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 4,
               sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 16384);
         }
       }
@@ -457,7 +472,7 @@ gemm_f16_f16(
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
           store_b32(
-              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 6,
+              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 6,
               sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 24576);
         }
       }

@@ -129,9 +129,9 @@ gemm_f16_f16_nt(
   const int tAcA_1 = tid/16;
   const int64_t tBgB = 8*(tid%16) + (int64_t)(tid/16)*N + 128*blockN;
   const int tBcB_0 = 8*(tid%16) + 128*blockN;
-  const int tXsAx = (16*(tid/32%2) + 8*(tid/8%2)) ^ (8*(tid%8));
+  const int tXsAx = 8*(tid%8);
   const int tXsA = 1024*(tid/16%2) + 64*(tid%8);
-  const int tXsBx = (16*(tid/16%2)) ^ (8*(tid%8)) ^ (8*(tid/64));
+  const int tXsBx = (8*(tid%8)) ^ (8*(tid/64));
   const int tXsB = 1024*(tid/8%2) + 64*(tid%8);
   const int tXsOx = (8*(tid/4%8)) ^ (8*(tid/64));
   const int tXsO = 2048*(tid/32%2) + 128*(tid/4%8) + 2*(tid%4);
@@ -142,7 +142,8 @@ gemm_f16_f16_nt(
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   float tCrC[128];
-  uint32_t tCrC_f16[64];
+  float tCrC_f32[128];
+  uint32_t tCrC_f32_f16[64];
   uint32_t tOrO[4];
   uint32_t tOrO1[4];
   uint32_t tOrO2[4];
@@ -239,11 +240,15 @@ gemm_f16_f16_nt(
   __syncthreads();
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    SM75_U16x8_LDSM_T::copy(sA_u32 + 2*tXsA + ((2*tXsAx) ^ (64*(i%2))) + 1024*(i/2), tCrA + 4*i);
+    SM75_U16x8_LDSM_T::copy(
+        sA_u32 + 2*tXsA + ((2*tXsAx) ^ (32*(tid/32%2) + 16*(tid/8%2) + 64*(i%2))) + 1024*(i/2),
+        tCrA + 4*i);
   }
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    SM75_U16x8_LDSM_T::copy(sB_u32 + 2*tXsB + ((2*tXsBx) ^ (64*(i%2))) + 1024*(i/2), tCrB + 4*i);
+    SM75_U16x8_LDSM_T::copy(
+        sB_u32 + 2*tXsB + ((2*tXsBx) ^ (32*(tid/16%2) + 64*(i%2))) + 1024*(i/2),
+        tCrB + 4*i);
   }
   #pragma unroll 1
   for (int t1 = 0; t1 < ((K + 63) >> 6); ++t1) {
@@ -266,13 +271,13 @@ gemm_f16_f16_nt(
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U16x8_LDSM_T::copy(
-          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ (64*(i%2))) + 1024*(i/2) + 4096,
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ (32*(tid/32%2) + 16*(tid/8%2) + 64*(i%2))) + 1024*(i/2) + 4096,
           tCrA + 4*i + 16);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U16x8_LDSM_T::copy(
-          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ (64*(i%2))) + 1024*(i/2) + 4096,
+          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ (32*(tid/16%2) + 64*(i%2))) + 1024*(i/2) + 4096,
           tCrB + 4*i + 16);
     }
     #pragma unroll
@@ -313,13 +318,13 @@ gemm_f16_f16_nt(
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U16x8_LDSM_T::copy(
-          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ (64*(i%2))) + 1024*(i/2) + 8192,
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ (32*(tid/32%2) + 16*(tid/8%2) + 64*(i%2))) + 1024*(i/2) + 8192,
           tCrA + 4*i + 32);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U16x8_LDSM_T::copy(
-          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ (64*(i%2))) + 1024*(i/2) + 8192,
+          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ (32*(tid/16%2) + 64*(i%2))) + 1024*(i/2) + 8192,
           tCrB + 4*i + 32);
     }
     #pragma unroll
@@ -360,13 +365,13 @@ gemm_f16_f16_nt(
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U16x8_LDSM_T::copy(
-          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ (64*(i%2))) + 1024*(i/2) + 12288,
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ (32*(tid/32%2) + 16*(tid/8%2) + 64*(i%2))) + 1024*(i/2) + 12288,
           tCrA + 4*i + 48);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U16x8_LDSM_T::copy(
-          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ (64*(i%2))) + 1024*(i/2) + 12288,
+          sB_u32 + 16384*(t1%3) + 2*tXsB + ((2*tXsBx) ^ (32*(tid/16%2) + 64*(i%2))) + 1024*(i/2) + 12288,
           tCrB + 4*i + 48);
     }
     #pragma unroll
@@ -386,13 +391,13 @@ gemm_f16_f16_nt(
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U16x8_LDSM_T::copy(
-          sA_u32 + 16384*((t1 + 1)%3) + 2*tXsA + ((2*tXsAx) ^ (64*(i%2))) + 1024*(i/2),
+          sA_u32 + 16384*((t1 + 1)%3) + 2*tXsA + ((2*tXsAx) ^ (32*(tid/32%2) + 16*(tid/8%2) + 64*(i%2))) + 1024*(i/2),
           tCrA + 4*i);
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U16x8_LDSM_T::copy(
-          sB_u32 + 16384*((t1 + 1)%3) + 2*tXsB + ((2*tXsBx) ^ (64*(i%2))) + 1024*(i/2),
+          sB_u32 + 16384*((t1 + 1)%3) + 2*tXsB + ((2*tXsBx) ^ (32*(tid/16%2) + 64*(i%2))) + 1024*(i/2),
           tCrB + 4*i);
     }
     #pragma unroll
@@ -417,7 +422,7 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          tCrC[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+          tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = tCrC[m%2 + 2*(m/2) + 16*i + 4*j];
         }
       }
     }
@@ -427,7 +432,19 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          set_f16(tCrC_f16, m%2 + 2*(m/2) + 16*i + 4*j, __float2half_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j]));
+          tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+        }
+      }
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      #pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int m = 0; m < 4; ++m) {
+          set_f16(
+              tCrC_f32_f16, m%2 + 2*(m/2) + 16*i + 4*j,
+              __float2half_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j]));
         }
       }
     }
@@ -435,7 +452,9 @@ gemm_f16_f16_nt(
     for (int i = 0; i < 4; ++i) {
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        store_b32(tCrC_f16 + j%2 + 8*(j/2) + 16*i, sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2));
+        store_b32(
+            tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i,
+            sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2));
       }
     }
     #pragma unroll
@@ -443,7 +462,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         store_b32(
-            tCrC_f16 + j%2 + 8*(j/2) + 16*i + 2,
+            tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 2,
             sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 4096);
       }
     }
@@ -452,7 +471,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         store_b32(
-            tCrC_f16 + j%2 + 8*(j/2) + 16*i + 4,
+            tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 4,
             sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 8192);
       }
     }
@@ -461,7 +480,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         store_b32(
-            tCrC_f16 + j%2 + 8*(j/2) + 16*i + 6,
+            tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 6,
             sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 12288);
       }
     }

@@ -153,7 +153,8 @@ gemm_f16_f16_small(
   uint32_t tCrA[128];
   uint32_t tCrB[64];
   float tCrC[64];
-  uint32_t tCrC_f16[32];
+  float tCrC_f32[64];
+  uint32_t tCrC_f32_f16[32];
   uint32_t tOrO[4];
   uint32_t tOrO1[4];
   uint32_t tOrO2[4];
@@ -599,7 +600,7 @@ gemm_f16_f16_small(
         for (int j = 0; j < 4; ++j) {
           #pragma unroll
           for (int m = 0; m < 4; ++m) {
-            tCrC[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+            tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = tCrC[m%2 + 2*(m/2) + 16*i + 4*j];
           }
         }
       }
@@ -609,7 +610,19 @@ gemm_f16_f16_small(
         for (int j = 0; j < 4; ++j) {
           #pragma unroll
           for (int m = 0; m < 4; ++m) {
-            set_f16(tCrC_f16, m%2 + 2*(m/2) + 16*i + 4*j, __float2half_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j]));
+            tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+          }
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        #pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          #pragma unroll
+          for (int m = 0; m < 4; ++m) {
+            set_f16(
+                tCrC_f32_f16, m%2 + 2*(m/2) + 16*i + 4*j,
+                __float2half_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j]));
           }
         }
       }
@@ -617,7 +630,9 @@ gemm_f16_f16_small(
       for (int i = 0; i < 2; ++i) {
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
-          store_b32(tCrC_f16 + j%2 + 8*(j/2) + 16*i, sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i);
+          store_b32(
+              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i,
+              sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i);
         }
       }
       #pragma unroll
@@ -625,7 +640,7 @@ gemm_f16_f16_small(
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
           store_b32(
-              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 2,
+              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 2,
               sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i + 2048);
         }
       }
@@ -634,7 +649,7 @@ gemm_f16_f16_small(
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
           store_b32(
-              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 4,
+              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 4,
               sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i + 4096);
         }
       }
@@ -643,7 +658,7 @@ gemm_f16_f16_small(
         #pragma unroll
         for (int j = 0; j < 4; ++j) {
           store_b32(
-              tCrC_f16 + j%2 + 8*(j/2) + 16*i + 6,
+              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 6,
               sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i + 6144);
         }
       }

@@ -154,41 +154,26 @@ gemm_f16_f16_splitk(
   const int tilesEach = (((K + 127) >> 7) + splits - 1)/splits;
   const int firstTile = min((K + 127) >> 7, by*tilesEach);
   const int tiles = min(((K + 127) >> 7) - firstTile, tilesEach);
-  const int64_t endK = 128*firstTile + 128*(int64_t)tiles;
-  const int64_t tAgA = 8*(tid%16) + (int64_t)(tid/16)*K + 16*(int64_t)K*blockM + 128*firstTile;
+  const int endK = 128*firstTile + 128*tiles;
+  const int64_t tAgA = 8*(tid%16) + (tid/16)*K + 16*(int64_t)K*blockM + 128*firstTile;
   const int tAsAx = (8*(tid%8)) ^ (8*(tid/16));
   const int tAsA = 1024*(tid/8%2) + 64*(tid/16);
   const int tAcA_0 = tid/16 + 16*blockM;
   const int tAcA_1 = 8*(tid%16) + 128*firstTile;
   const int tAsAx_1 = (8*(tid%8)) ^ (8*(tid/16) + 32);
-  const int64_t tBgB = 8*(tid%16) + (int64_t)(tid/16)*K + 32*(int64_t)K*blockN + 128*firstTile;
+  const int64_t tBgB = 8*(tid%16) + (tid/16)*K + 32*(int64_t)K*blockN + 128*firstTile;
   const int tBsB = 2048*(tid/8%2) + 64*(tid/16);
   const int tBcB_0 = tid/16 + 32*blockN;
   const int tXsAx = (8*(tid/16%2)) ^ (8*(tid%8));
   const int tXsA = 64*(tid%16);
   const int tXsBx = (8*(tid/8%2)) ^ (8*(tid%8));
   const int tXsB = 1024*(tid/16%2) + 64*(tid%8) + 512*(tid/32);
-  const int64_t tpartsparts = 512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, (int64_t)bx*splits + by) + 4*tid;
-  const int64_t tpartsparts_1 = 512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, (int64_t)bx*splits + max(-by + 1, 0)) + 4*tid;
-  const int tXsOx = (8*(tid/4%4)) ^ (8*(tid/32));
-  const int tXsO = 32*(tid/4%8) + 2*(tid%4);
-  const int tOsOx = (8*(tid/4%4)) ^ (8*(tid%4));
-  const int tOsO = 32*(tid/4);
-  const int64_t tCgC = 8*(tid%4) + (int64_t)(tid/4)*N + 16*(int64_t)N*blockM + 32*blockN;
-  const int tCcC_0 = tid/4 + 16*blockM;
-  const int tCcC_1 = 8*(tid%4) + 32*blockN;
-  const int tCsCx = 4*((tid%32 + 40*(tid/32))/32%2);
-  const int tCsCx_1 = 4*((tid%32 + 40*(tid/32) + 16)/32%2);
-  const int tCsCx_2 = 4*(((tid%32 + 40*(tid/32))/32 + 1)%2);
-  const int tCsCx_3 = 4*(((tid%32 + 40*(tid/32) + 16)/32 + 1)%2);
-  const int64_t tCgC_1 = tid%32 + (tid/32)*N + 16*(int64_t)N*blockM + 32*blockN;
-  const int tCcC_0_1 = tid/32 + 16*blockM;
-  const int tCcC_1_1 = tid%32 + 32*blockN;
   uint32_t tCrA[32];
   uint32_t tCrB[32];
   float tCrC[8];
   float rparts[4];
-  uint32_t tCrC_f16[4];
+  float tCrC_f32[8];
+  uint32_t tCrC_f32_f16[4];
   uint32_t tOrO[4];
   float tCrC1[8];
   float tCrC1_f32[8];
@@ -217,51 +202,51 @@ gemm_f16_f16_splitk(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (128*t + tAgA),
         sA_u32 + 4096*t + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tAcA_0 < M && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (4*(int64_t)K + 128*t + tAgA),
         sA_u32 + 4096*t + 2*tAsA + 2*tAsAx_1 + 512,
-        tAcA_0 + 4 < M && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tAcA_0 + 4 < M && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (8*(int64_t)K + 128*t + tAgA),
         sA_u32 + 4096*t + 2*tAsA + 2*tAsAx + 1024,
-        tAcA_0 + 8 < M && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tAcA_0 + 8 < M && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (12*(int64_t)K + 128*t + tAgA),
         sA_u32 + 4096*t + 2*tAsA + 2*tAsAx_1 + 1536,
-        tAcA_0 + 12 < M && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tAcA_0 + 12 < M && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx + 2*tBsB,
-        tBcB_0 < N && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (4*(int64_t)K + 128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 512,
-        tBcB_0 + 4 < N && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 4 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (8*(int64_t)K + 128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 1024,
-        tBcB_0 + 8 < N && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 8 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (12*(int64_t)K + 128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 1536,
-        tBcB_0 + 12 < N && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 12 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (16*(int64_t)K + 128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 2048,
-        tBcB_0 + 16 < N && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 16 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (20*(int64_t)K + 128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 2560,
-        tBcB_0 + 20 < N && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 20 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (24*(int64_t)K + 128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 3072,
-        tBcB_0 + 24 < N && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 24 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (28*(int64_t)K + 128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 3584,
-        tBcB_0 + 28 < N && 128*t + tAcA_1 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 28 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -275,7 +260,7 @@ gemm_f16_f16_splitk(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx + 2*tBsB,
-        tBcB_0 < N && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 32), tCrA + 4);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 32),
@@ -287,11 +272,11 @@ gemm_f16_f16_splitk(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (128*t1 + tAgA) + 640,
         sA_u32 + 4096*((t1 + 5)%6) + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tAcA_0 < M && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (4*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 512,
-        tBcB_0 + 4 < N && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 4 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 64), tCrA + 8);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 64),
@@ -303,7 +288,7 @@ gemm_f16_f16_splitk(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (8*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx + 2*tBsB + 1024,
-        tBcB_0 + 8 < N && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 8 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 96), tCrA + 12);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 96),
@@ -315,11 +300,11 @@ gemm_f16_f16_splitk(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (4*(int64_t)K + 128*t1 + tAgA) + 640,
         sA_u32 + 4096*((t1 + 5)%6) + 2*tAsA + 2*tAsAx_1 + 512,
-        tAcA_0 + 4 < M && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tAcA_0 + 4 < M && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (12*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 1536,
-        tBcB_0 + 12 < N && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 12 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + 2*tXsAx + 2048, tCrA + 16);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + 2*tXsBx + 4096,
@@ -331,7 +316,7 @@ gemm_f16_f16_splitk(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (16*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx + 2*tBsB + 2048,
-        tBcB_0 + 16 < N && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 16 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2080), tCrA + 20);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4128),
@@ -343,11 +328,11 @@ gemm_f16_f16_splitk(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (8*(int64_t)K + 128*t1 + tAgA) + 640,
         sA_u32 + 4096*((t1 + 5)%6) + 2*tAsA + 2*tAsAx + 1024,
-        tAcA_0 + 8 < M && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tAcA_0 + 8 < M && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (20*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 2560,
-        tBcB_0 + 20 < N && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 20 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2112), tCrA + 24);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4160),
@@ -359,15 +344,15 @@ gemm_f16_f16_splitk(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (12*(int64_t)K + 128*t1 + tAgA) + 640,
         sA_u32 + 4096*((t1 + 5)%6) + 2*tAsA + 2*tAsAx_1 + 1536,
-        tAcA_0 + 12 < M && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tAcA_0 + 12 < M && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (24*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx + 2*tBsB + 3072,
-        tBcB_0 + 24 < N && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 24 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (28*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 3584,
-        tBcB_0 + 28 < N && 128*t1 + (int64_t)tAcA_1 + 640 < (int)min((int64_t)K, endK) ? 16 : 0);
+        tBcB_0 + 28 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2144), tCrA + 28);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4192),
@@ -392,31 +377,64 @@ gemm_f16_f16_splitk(
   __syncthreads();
   grid_trigger();
 
+  int thread = tid;
+  asm volatile("" : "+r"(thread));
+  __builtin_assume(thread >= 0);
+  int block = bx;
+  asm volatile("" : "+r"(block));
+  __builtin_assume(block >= 0);
+  int tilesM = (M + 15) >> 4;
+  asm volatile("" : "+r"(tilesM));
+  __builtin_assume(tilesM >= 1);
+  int tilesN = (N + 31) >> 5;
+  asm volatile("" : "+r"(tilesN));
+  __builtin_assume(tilesN >= 1);
+  const int perGroup1 = 8*tilesN;
+  const int groupFirst1 = min(tilesM, 8*(block/perGroup1));
+  const int groupRows1 = max(1, min(tilesM - groupFirst1, 8));
+  const int inGroup1 = block%perGroup1;
+  const int blockM1 = inGroup1%groupRows1 + groupFirst1;
+  const int blockN1 = min(inGroup1/groupRows1, tilesN - 1);
   int missing = 0;
 
   if (splits != 1) {
+    int unit = bx;
+    asm volatile("" : "+r"(unit));
+    __builtin_assume(unit >= 0);
+    int mine = by;
+    asm volatile("" : "+r"(mine));
+    __builtin_assume(mine >= 0);
+
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i%2 + 2*(i/2)];
     }
-    store_b128(rparts, parts + tpartsparts);
+    store_b128(
+        rparts,
+        parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, mine + (int64_t)splits*unit) + 4*thread));
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i%2 + 2*(i/2) + 4];
     }
-    store_b128(rparts, parts + tpartsparts + 256);
+    store_b128(
+        rparts,
+        parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 256);
 
-    const int arrival = arrive(counters + bx, splits, arrived);
+    const int arrival = arrive(counters + unit, splits, arrived);
     const int toCome = splits - arrival - 1;
 
     if (toCome == 0) {
       if (splits == 2) {
-        load_b128(parts + tpartsparts_1, rparts);
+        load_b128(
+            parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread),
+            rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i%2 + 2*(i/2)] = tCrC[i%2 + 2*(i/2)] + rparts[i];
         }
-        load_b128(parts + tpartsparts_1 + 256, rparts);
+        load_b128(
+            parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 256,
+            rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i%2 + 2*(i/2) + 4] = tCrC[i%2 + 2*(i/2) + 4] + rparts[i];
@@ -428,16 +446,17 @@ gemm_f16_f16_splitk(
         for (int t2 = 0; t2 < splits; ++t2) {
           int part = t2;
           asm volatile("" : "+r"(part));
+          __builtin_assume(part >= 0);
 
           load_b128(
-              parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, (int64_t)bx*splits + part) + 4*tid),
+              parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, part + (int64_t)splits*unit) + 4*thread),
               rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i%2 + 2*(i/2)] = tCrC[i%2 + 2*(i/2)] + rparts[i];
           }
           load_b128(
-              parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, (int64_t)bx*splits + part) + 4*tid) + 256,
+              parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 256,
               rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
@@ -455,32 +474,43 @@ gemm_f16_f16_splitk(
         for (int i = 0; i < 2; ++i) {
           #pragma unroll
           for (int j = 0; j < 4; ++j) {
-            tCrC[j%2 + 2*(j/2) + 4*i] = __fmul_rn(tCrC[j%2 + 2*(j/2) + 4*i], alpha);
+            tCrC_f32[j%2 + 2*(j/2) + 4*i] = tCrC[j%2 + 2*(j/2) + 4*i];
           }
         }
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           #pragma unroll
           for (int j = 0; j < 4; ++j) {
-            set_f16(tCrC_f16, j%2 + 2*(j/2) + 4*i, __float2half_rn(tCrC[j%2 + 2*(j/2) + 4*i]));
+            tCrC_f32[j%2 + 2*(j/2) + 4*i] = __fmul_rn(tCrC_f32[j%2 + 2*(j/2) + 4*i], alpha);
+          }
+        }
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          #pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            set_f16(tCrC_f32_f16, j%2 + 2*(j/2) + 4*i, __float2half_rn(tCrC_f32[j%2 + 2*(j/2) + 4*i]));
           }
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          store_b32(tCrC_f16 + i, sO + (tXsO + (tXsOx ^ (16*(i/2)))) + 256*(i%2));
+          store_b32(
+              tCrC_f32_f16 + i,
+              sO + (32*(thread/4%8) + 2*(thread%4) + ((16*(i/2)) ^ (8*(thread/4%4)) ^ (8*(thread/32)))) + 256*(i%2));
         }
         __syncthreads();
         #pragma unroll 1
         for (int t3 = 0; t3 < 1; ++t3) {
-          load_b128(sO + (tOsO + tOsOx), tOrO);
-          if (tCcC_0 < M && tCcC_1 < N) store_b128(tOrO, C + tCgC);
+          load_b128(sO + (32*(thread/4) + ((8*(thread/4%4)) ^ (8*(thread%4)))), tOrO);
+          if (thread/4 + 16*blockM1 < M && 8*(thread%4) + 32*blockN1 < N) {
+            store_b128(tOrO, C + (8*(thread%4) + (int64_t)(thread/4)*N + 16*(int64_t)N*blockM1 + 32*blockN1));
+          }
         }
       } else {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           store_b64(
               tCrC + 2*i,
-              sC + ((4*((20*(tid/4%8) + tid%4 + 4*(tid/32) + 8*(i/2))/16%2)) ^ (40*(tid/4%8) + 2*(tid%4) + 8*(tid/32) + 320*(i%2) + 16*(i/2))));
+              sC + ((4*((20*(thread/4%8) + thread%4 + 4*(thread/32) + 8*(i/2))/16%2)) ^ (40*(thread/4%8) + 2*(thread%4) + 8*(thread/32) + 320*(i%2) + 16*(i/2))));
         }
         __syncthreads();
         #pragma unroll 1
@@ -488,7 +518,7 @@ gemm_f16_f16_splitk(
           #pragma unroll
           for (int i = 0; i < 2; ++i) {
             load_b128(
-                sC + ((4*((2*(tid%4) + 10*(tid/4) + i)/8%2)) ^ (8*(tid%4) + 40*(tid/4) + 4*i)),
+                sC + ((4*((2*(thread%4) + 10*(thread/4) + i)/8%2)) ^ (8*(thread%4) + 40*(thread/4) + 4*i)),
                 tCrC1 + 4*i);
           }
           #pragma unroll
@@ -501,7 +531,9 @@ gemm_f16_f16_splitk(
           }
           if (beta != 0.0f) {
             clear_b128(tCrC2);
-            if (tCcC_0 < M && tCcC_1 < N) load_b128(C + tCgC, tCrC2);
+            if (thread/4 + 16*blockM1 < M && 8*(thread%4) + 32*blockN1 < N) {
+              load_b128(C + (8*(thread%4) + (int64_t)(thread/4)*N + 16*(int64_t)N*blockM1 + 32*blockN1), tCrC2);
+            }
             #pragma unroll
             for (int i = 0; i < 8; ++i) {
               tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC2, i)), beta);
@@ -511,7 +543,11 @@ gemm_f16_f16_splitk(
           for (int i = 0; i < 8; ++i) {
             set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC1_f32[i%4 + 4*(i/4)]));
           }
-          if (tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f16, C + tCgC);
+          if (thread/4 + 16*blockM1 < M && 8*(thread%4) + 32*blockN1 < N) {
+            store_b128(
+                tCrC1_f32_f16,
+                C + (8*(thread%4) + (int64_t)(thread/4)*N + 16*(int64_t)N*blockM1 + 32*blockN1));
+          }
         }
       }
     } else {
@@ -519,49 +555,49 @@ gemm_f16_f16_splitk(
       for (int i = 0; i < 4; ++i) {
         store_b64(
             tCrC + 2*i,
-            sC + ((4*((20*(tid/4%8) + tid%4 + 4*(tid/32) + 8*(i/2))/16%2)) ^ (40*(tid/4%8) + 2*(tid%4) + 8*(tid/32) + 320*(i%2) + 16*(i/2))));
+            sC + ((4*((20*(thread/4%8) + thread%4 + 4*(thread/32) + 8*(i/2))/16%2)) ^ (40*(thread/4%8) + 2*(thread%4) + 8*(thread/32) + 320*(i%2) + 16*(i/2))));
       }
       __syncthreads();
       #pragma unroll 1
       for (int t5 = 0; t5 < 2; ++t5) {
-        tCrC3[0] = sC[(tid%32 + 40*(tid/32) + 320*t5) ^ tCsCx];
+        tCrC3[0] = sC[(thread%32 + 40*(thread/32) + 320*t5) ^ (4*((thread%32 + 40*(thread/32))/32%2))];
         tCrC3_f32[0] = tCrC3[0];
         tCrC3_f32[0] = __fmul_rn(tCrC3_f32[0], alpha);
-        tCrC4[0] = sC[(tid%32 + 40*(tid/32) + 320*t5 + 80) ^ tCsCx_1];
+        tCrC4[0] = sC[(thread%32 + 40*(thread/32) + 320*t5 + 80) ^ (4*((thread%32 + 40*(thread/32) + 16)/32%2))];
         tCrC4_f32[0] = tCrC4[0];
         tCrC4_f32[0] = __fmul_rn(tCrC4_f32[0], alpha);
-        tCrC5[0] = sC[(tid%32 + 40*(tid/32) + 320*t5 + 160) ^ tCsCx_2];
+        tCrC5[0] = sC[(thread%32 + 40*(thread/32) + 320*t5 + 160) ^ (4*(((thread%32 + 40*(thread/32))/32 + 1)%2))];
         tCrC5_f32[0] = tCrC5[0];
         tCrC5_f32[0] = __fmul_rn(tCrC5_f32[0], alpha);
-        tCrC6[0] = sC[(tid%32 + 40*(tid/32) + 320*t5 + 240) ^ tCsCx_3];
+        tCrC6[0] = sC[(thread%32 + 40*(thread/32) + 320*t5 + 240) ^ (4*(((thread%32 + 40*(thread/32) + 16)/32 + 1)%2))];
         tCrC6_f32[0] = tCrC6[0];
         tCrC6_f32[0] = __fmul_rn(tCrC6_f32[0], alpha);
         if (beta != 0.0f) {
           set_f16(
               tCrC7, 0,
-              8*t5 + tCcC_0_1 < M && tCcC_1_1 < N ? C[8*(int64_t)N*t5 + tCgC_1] : __ushort_as_half(0x0000));
+              thread/32 + 16*blockM1 + 8*t5 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] : __ushort_as_half(0x0000));
           tCrC3_f32[0] = tCrC3_f32[0] + __fmul_rn(__half2float(get_f16(tCrC7, 0)), beta);
           set_f16(
               tCrC8, 0,
-              8*t5 + tCcC_0_1 + 2 < M && tCcC_1_1 < N ? C[2*(int64_t)N + 8*(int64_t)N*t5 + tCgC_1] : __ushort_as_half(0x0000));
+              thread/32 + 16*blockM1 + 8*t5 + 2 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 2*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] : __ushort_as_half(0x0000));
           tCrC4_f32[0] = tCrC4_f32[0] + __fmul_rn(__half2float(get_f16(tCrC8, 0)), beta);
           set_f16(
               tCrC9, 0,
-              8*t5 + tCcC_0_1 + 4 < M && tCcC_1_1 < N ? C[4*(int64_t)N + 8*(int64_t)N*t5 + tCgC_1] : __ushort_as_half(0x0000));
+              thread/32 + 16*blockM1 + 8*t5 + 4 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 4*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] : __ushort_as_half(0x0000));
           tCrC5_f32[0] = tCrC5_f32[0] + __fmul_rn(__half2float(get_f16(tCrC9, 0)), beta);
           set_f16(
               tCrC10, 0,
-              8*t5 + tCcC_0_1 + 6 < M && tCcC_1_1 < N ? C[6*(int64_t)N + 8*(int64_t)N*t5 + tCgC_1] : __ushort_as_half(0x0000));
+              thread/32 + 16*blockM1 + 8*t5 + 6 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 6*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] : __ushort_as_half(0x0000));
           tCrC6_f32[0] = tCrC6_f32[0] + __fmul_rn(__half2float(get_f16(tCrC10, 0)), beta);
         }
         set_f16(tCrC3_f32_f16, 0, __float2half_rn(tCrC3_f32[0]));
-        if (8*t5 + tCcC_0_1 < M && tCcC_1_1 < N) C[8*(int64_t)N*t5 + tCgC_1] = get_f16(tCrC3_f32_f16, 0);
+        if (thread/32 + 16*blockM1 + 8*t5 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] = get_f16(tCrC3_f32_f16, 0);
         set_f16(tCrC4_f32_f16, 0, __float2half_rn(tCrC4_f32[0]));
-        if (8*t5 + tCcC_0_1 + 2 < M && tCcC_1_1 < N) C[2*(int64_t)N + 8*(int64_t)N*t5 + tCgC_1] = get_f16(tCrC4_f32_f16, 0);
+        if (thread/32 + 16*blockM1 + 8*t5 + 2 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 2*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] = get_f16(tCrC4_f32_f16, 0);
         set_f16(tCrC5_f32_f16, 0, __float2half_rn(tCrC5_f32[0]));
-        if (8*t5 + tCcC_0_1 + 4 < M && tCcC_1_1 < N) C[4*(int64_t)N + 8*(int64_t)N*t5 + tCgC_1] = get_f16(tCrC5_f32_f16, 0);
+        if (thread/32 + 16*blockM1 + 8*t5 + 4 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 4*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] = get_f16(tCrC5_f32_f16, 0);
         set_f16(tCrC6_f32_f16, 0, __float2half_rn(tCrC6_f32[0]));
-        if (8*t5 + tCcC_0_1 + 6 < M && tCcC_1_1 < N) C[6*(int64_t)N + 8*(int64_t)N*t5 + tCgC_1] = get_f16(tCrC6_f32_f16, 0);
+        if (thread/32 + 16*blockM1 + 8*t5 + 6 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 6*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] = get_f16(tCrC6_f32_f16, 0);
       }
     }
   }

@@ -6,7 +6,7 @@
 //
 //	M         int   1 to 1073741824
 //	N         int   1 to 1073741824
-//	K         int   1 to 1073741824, a multiple of 8
+//	K         int   1 to 536870912, a multiple of 8
 //	splits    int   1 to 256
 //	A         f16*  in: (M,K):(K,1); K*M elements, aligned to 16 bytes
 //	B         f16*  in: (N,K):(K,1); K*N elements, aligned to 16 bytes
@@ -43,7 +43,7 @@ var images embed.FS
 type Args struct {
 	M        int                    // 1 to 1073741824
 	N        int                    // 1 to 1073741824
-	K        int                    // 1 to 1073741824, a multiple of 8
+	K        int                    // 1 to 536870912, a multiple of 8
 	Splits   int                    // 1 to 256
 	A        *cuda.Buffer[elem.F16] // in: (M,K):(K,1); K*M elements, aligned to 16 bytes
 	B        *cuda.Buffer[elem.F16] // in: (N,K):(K,1); K*N elements, aligned to 16 bytes
@@ -73,7 +73,7 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckDim(Name, "N", N, 1, 1073741824, 1); err != nil {
 		return launch.Grid{}, err
 	}
-	if err := launch.CheckDim(Name, "K", K, 1, 1073741824, 8); err != nil {
+	if err := launch.CheckDim(Name, "K", K, 1, 536870912, 8); err != nil {
 		return launch.Grid{}, err
 	}
 	if err := launch.CheckDim(Name, "splits", splits, 1, 256, 1); err != nil {

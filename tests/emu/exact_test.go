@@ -12,6 +12,7 @@ import (
 // notExact are the kernels of the library that exact mode is not for, and why.
 var notExact = map[string]string{
 	"gemm_f16_bias_gelu":  "GELU is not linear",
+	"gemm_s8_s8":          "holding sums within 8 bits is not linear",
 	"gemm_f16_f16_splitk": "a workspace and counters are two inputs more than exact mode takes",
 }
 
