@@ -38,6 +38,9 @@ var tiles = map[string]map[string]int64{
 	"gemm_f16_f16_small": {"M": 64, "N": 128, "K": 128},
 	"gemm_tf32_f32":      {"M": 128, "N": 128, "K": 32},
 	"gemm_s8_s32":        {"M": 128, "N": 128, "K": 128},
+	"gemm_s8_s8":         {"M": 128, "N": 128, "K": 128},
+
+	"gemm_f16_f16_unaligned": {"M": 64, "N": 128, "K": 128},
 
 	"gemm_tf32":   {"M": 96, "N": 80, "K": 48},
 	"gemm_s8":     {"M": 64, "N": 64, "K": 64},

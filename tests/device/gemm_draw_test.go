@@ -35,7 +35,8 @@ var variants = []struct {
 	{"f16_sums_f16", family(atoms.SM80_16x8x16_F16F16F16F16_TN, drawEpilogue[elem.F16])},
 	{"tf32_f32", family(atoms.SM80_16x8x8_F32TF32TF32F32_TN, drawEpilogue[elem.F32])},
 	{"tf32_f16", family(atoms.SM80_16x8x8_F32TF32TF32F32_TN, drawEpilogue[elem.F16])},
-	{"s8_s32", family(atoms.SM80_16x8x32_S32S8S8S32_TN, noEpilogue[elem.S32])},
+	{"s8_s32", family(atoms.SM80_16x8x32_S32S8S8S32_TN, noEpilogue[elem.S32, elem.S32])},
+	{"s8_s8", family(atoms.SM80_16x8x32_S32S8S8S32_TN, noEpilogue[elem.F32, elem.S8])},
 	{"s8_f32", family(atoms.SM80_16x8x32_S32S8S8S32_TN, drawEpilogue[elem.F32])},
 	{"s8_f16", family(atoms.SM80_16x8x32_S32S8S8S32_TN, drawEpilogue[elem.F16])},
 }
@@ -51,7 +52,7 @@ func family[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], epilogue 
 			g := kernels.GEMMConfig{BM: pick(r, 16, 32, 64, 96, 128, 192, 256), BN: pick(r, 16, 32, 64, 96, 128, 256), BK: vec * pick(r, 4, 8, 16),
 				WarpM: pick(r, 1, 2, 3, 4), WarpN: pick(r, 1, 2, 3, 4), Stages: pick(r, 2, 3, 4), Group: pick(r, 1, 2, 3, 8),
 				Sync: pick(r, dsl.Groups, dsl.Groups, dsl.MBarriers), A: pick(r, kernels.KMajor, kernels.MNMajor), B: pick(r, kernels.KMajor, kernels.MNMajor),
-				ColumnC: r.IntN(4) == 0, Batched: r.IntN(4) == 0, SplitK: r.IntN(3) == 0}
+				ColumnC: r.IntN(4) == 0, Batched: r.IntN(4) == 0, SplitK: r.IntN(3) == 0, CacheAlways: r.IntN(3) == 0}
 			if kernels.CheckGEMM[E, Acc, O](g) != nil {
 				continue
 			}
@@ -60,6 +61,8 @@ func family[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], epilogue 
 			switch {
 			case !elem.KindOf[Q]().IsFloat():
 				d.scalars = []float64{0, 0, 1, 1, -1, 3}
+			case !elem.KindOf[Acc]().IsFloat(): // large sums, of which small results show how they were rounded
+				d.scalars = []float64{0, 0, 1, 1. / 64, -1. / 128, 3. / 1024, 1. / 4096}
 			case text != "": // small x, of which activations keep something
 				d.scalars = []float64{0, 0, 0.125, 0.125, -0.125, 0.0625, -0.0625}
 			}
@@ -71,7 +74,7 @@ func family[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], epilogue 
 	}
 }
 
-func noEpilogue[Q elem.Any](*rand.Rand) (kernels.Epilogue[Q, Q], string) { return nil, "" }
+func noEpilogue[Q, O elem.Any](*rand.Rand) (kernels.Epilogue[Q, O], string) { return nil, "" }
 
 // drawEpilogue chains up to three stages, none in half of the draws.
 func drawEpilogue[O elem.Any](r *rand.Rand) (kernels.Epilogue[elem.F32, O], string) {

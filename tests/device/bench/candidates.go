@@ -119,6 +119,9 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product, only stri
 		return out, nil
 	}
 	for _, p := range list {
+		if p.out == elem.KS8 { // which cublasGemmEx does not write
+			continue
+		}
 		out = append(out, &candidate{name: "cuBLAS", product: p, takes: func(size) bool { return true }, bind: func(s size, x *set) (func() error, error) {
 			q := p.blas(s, x)
 			return func() error { return blas.Multiply(q) }, nil
@@ -155,7 +158,7 @@ func (e entry) dims(s size) map[string]int {
 
 // bind makes a launch on a set's memory.
 func (l *launcher) bind(s size, x *set) (func() error, error) {
-	args := device.Arguments{Dims: l.entry.dims(s), Scalars: map[string]float64{"alpha": 1, "beta": 0},
+	args := device.Arguments{Dims: l.entry.dims(s), Scalars: map[string]float64{"alpha": l.entry.alpha(s), "beta": 0},
 		Tensors: map[string]cuda.DevicePtr{"A": x.a.Ptr(), "B": x.b.Ptr(), "C": x.c.Ptr()}}
 	var space []*cir.Param
 	for _, p := range l.program.IR.Params {

@@ -91,7 +91,7 @@ func (b *bench) right(c *candidate, s size) error {
 	if err != nil {
 		return err
 	}
-	far, err := device.Distance(sample, 1)
+	far, err := device.Distance(sample, c.alpha(s))
 	if err == nil && !(far <= c.tolerance()) {
 		err = fmt.Errorf("expected results within %.2g of the reference, but they are %.2g away", c.tolerance(), far)
 	}

@@ -30,6 +30,7 @@ type block struct {
 	stages       int
 	batched      bool
 	split        bool
+	cacheAlways  bool
 	use          func(s size) bool
 }
 
@@ -38,6 +39,7 @@ var (
 	large      = block{m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, use: wide}
 	medium     = block{m: 128, n: 128, bytes: 128, warpM: 2, warpN: 2, stages: 3, use: wide}
 	small      = block{m: 64, n: 128, bytes: 256, warpM: 1, warpN: 4, stages: 3, use: little}
+	unaligned  = block{suffix: "_l1", m: 64, n: 128, bytes: 256, warpM: 1, warpN: 4, stages: 3, cacheAlways: true, use: littleUnaligned}
 	splitLarge = block{suffix: "_split", m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, split: true, use: fewRows(128, 511)}
 	split      = block{suffix: "_split", m: 64, n: 128, bytes: 128, warpM: 1, warpN: 4, stages: 4, split: true, use: fewRows(1, 511)}
 	skinny64   = block{suffix: "_split", m: 64, n: 64, bytes: 128, warpM: 2, warpN: 2, stages: 6, split: true, use: fewRows(17, 64)}
@@ -48,6 +50,9 @@ var (
 func wide(s size) bool { return s.m > 511 || s.batch > 1 }
 
 func little(s size) bool { return s.m > 16 && s.m*s.n*s.k <= 3<<30 }
+
+// littleUnaligned products have rows of A and B that begin in the middle of sectors.
+func littleUnaligned(s size) bool { return little(s) && s.k%16 != 0 }
 
 func fewRows(least, most int) func(s size) bool {
 	return func(s size) bool { return s.batch == 1 && s.m >= least && s.m <= most }
@@ -64,7 +69,7 @@ func ours() []entry {
 	of := func(in, out elem.Kind) product { return product{in, out, "TN"} }
 	list := []entry{{product: of(elem.KF16, elem.KF16), name: "gemm_f16_f16", kernel: kernels.GEMMF16Out, use: wide}}
 	f16, bf16 := atoms.MMA16816[elem.F16](), atoms.MMA16816[elem.BF16]()
-	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, "TN", medium, small, splitLarge, split, skinny64, skinny16, skinny32,
+	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, "TN", medium, small, unaligned, splitLarge, split, skinny64, skinny16, skinny32,
 		large.inBatches(), medium.inBatches(), small.inBatches())...)
 	for _, layout := range []string{"NN", "NT", "TT"} {
 		list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, layout, large, small, split)...)
@@ -74,7 +79,8 @@ func ours() []entry {
 	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F32](f16, "TN", large, small, split, skinny16)...)
 	list = append(list, entry{product: of(elem.KBF16, elem.KF32), name: "gemm_bf16", kernel: kernels.GEMMBF16, use: wide})
 	list = append(list, entries[elem.TF32, elem.F32, elem.F32, elem.F32](atoms.SM80_16x8x8_F32TF32TF32F32_TN, "TN", large, small, split)...)
-	return append(list, entries[elem.S8, elem.S32, elem.S32, elem.S32](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split, skinny16)...)
+	list = append(list, entries[elem.S8, elem.S32, elem.S32, elem.S32](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split, skinny16)...)
+	return append(list, entries[elem.S8, elem.S32, elem.F32, elem.S8](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split)...)
 }
 
 // entries are those of the blocks for a product.
@@ -83,7 +89,7 @@ func entries[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], layout s
 	var out []entry
 	for _, b := range blocks {
 		g := kernels.GEMMConfig{BM: b.m, BN: b.n, BK: b.bytes * 8 / p.in.Bits(), WarpM: b.warpM, WarpN: b.warpN, Stages: b.stages, Group: 8,
-			Batched: b.batched, SplitK: b.split}
+			Batched: b.batched, SplitK: b.split, CacheAlways: b.cacheAlways}
 		if layout[0] == 'N' {
 			g.A = kernels.MNMajor
 		}
@@ -107,10 +113,12 @@ func (p product) defaultSizes() string {
 		return "1024,2048,4096,8192,16x4096x4096,256x4096x11008"
 	case p.types() == "bf16-f32":
 		return "4096"
+	case p.types() == "s8-s8":
+		return "2048,4096,8192"
 	case p.layout != "TN":
 		return "1024,4096,8192,256x4096x11008"
 	}
-	return "1024,4096,8192,16x4096x4096,256x4096x11008"
+	return "1024,2048,4096,8192,16x4096x4096,256x4096x11008"
 }
 
 // splits is how many blocks share a tile of the result: as many as the GPU has places for at once, but none with fewer than
