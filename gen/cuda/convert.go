@@ -42,6 +42,8 @@ var conversions = map[pair]string{
 	{elem.KS64, elem.KBF16}: "__ll2bfloat16_rn",
 	{elem.KU64, elem.KBF16}: "__ull2bfloat16_rn",
 
+	{elem.KF32, elem.KS8}:  "round_s8",
+	{elem.KF32, elem.KU8}:  "round_u8",
 	{elem.KF32, elem.KS32}: "__float2int_rn",
 	{elem.KF32, elem.KU32}: "__float2uint_rn",
 	{elem.KF32, elem.KS64}: "__float2ll_rn",

@@ -151,7 +151,7 @@ static int tid, K, i, d;
 static int64_t off;
 `
 	for _, h := range helpers {
-		if h.file == helperFile && h.name != "smem_u32" && !strings.Contains(h.text, "__syncthreads") && !strings.Contains(h.text, "asm volatile") && !strings.Contains(h.name, "/") {
+		if h.file == helperFile && h.name != "smem_u32" && !strings.Contains(h.text, "__syncthreads") && !strings.Contains(h.text, "asm") && !strings.Contains(h.name, "/") {
 			src += strings.ReplaceAll(h.text, fn, "static ") + "\n"
 		}
 	}

@@ -67,6 +67,18 @@ struct bfloat16_t {
   const uint32_t rounded = (u + 0xfffu + (u >> 13 & 1u)) & 0xffffe000u;
   return x == x ? __uint_as_float(rounded) : __uint_as_float(0x7fffffffu);
 }`},
+	{"round_s8", helperFile, `// Rounds to the nearest integer of 8 bits, ties to even.
+` + fn + `int8_t round_s8(float x) {
+  int r;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return (int8_t)r;
+}`},
+	{"round_u8", helperFile, `// Rounds to the nearest integer of 8 bits without a sign, ties to even.
+` + fn + `uint8_t round_u8(float x) {
+  unsigned r;
+  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return (uint8_t)r;
+}`},
 }, mbarrierHelpers(), gridHelpers(), packedHelpers(), vectorHelpers())
 
 // packings says how elements narrower than 32 bits leave and enter their register: the type that they have in

@@ -9,6 +9,13 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+// Rounds to the nearest integer of 8 bits, ties to even.
+__device__ __forceinline__ int8_t round_s8(float x) {
+  int r;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return (int8_t)r;
+}
+
 // Waits for the kernel before this one, if this one was launched to overlap with it.
 __device__ __forceinline__ void grid_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -459,9 +466,7 @@ gemm_s8_s8(
         for (int j = 0; j < 4; ++j) {
           #pragma unroll
           for (int m = 0; m < 4; ++m) {
-            set_s8(
-                tCrC_f32_s8, m%2 + 2*(m/2) + 16*i + 4*j,
-                (int8_t)min(max(__float2int_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j]), -128), 127));
+            set_s8(tCrC_f32_s8, m%2 + 2*(m/2) + 16*i + 4*j, round_s8(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j]));
           }
         }
       }
@@ -617,34 +622,26 @@ gemm_s8_s8(
         }
         #pragma unroll
         for (int i = 0; i < 16; ++i) {
-          set_s8(
-              tCrC1_f32_s8, i%4 + 4*(i/4),
-              (int8_t)min(max(__float2int_rn(tCrC1_f32[i%4 + 4*(i/4)]), -128), 127));
+          set_s8(tCrC1_f32_s8, i%4 + 4*(i/4), round_s8(tCrC1_f32[i%4 + 4*(i/4)]));
         }
         if (64*t3 + tAcA_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_s8, C + (64*(int64_t)N*t3 + tCgC));
         #pragma unroll
         for (int i = 0; i < 16; ++i) {
-          set_s8(
-              tCrC2_f32_s8, i%4 + 4*(i/4),
-              (int8_t)min(max(__float2int_rn(tCrC2_f32[i%4 + 4*(i/4)]), -128), 127));
+          set_s8(tCrC2_f32_s8, i%4 + 4*(i/4), round_s8(tCrC2_f32[i%4 + 4*(i/4)]));
         }
         if (64*t3 + tAcA_0 + 16 < M && tCcC_1 < N) {
           store_b128(tCrC2_f32_s8, C + (16*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
         }
         #pragma unroll
         for (int i = 0; i < 16; ++i) {
-          set_s8(
-              tCrC3_f32_s8, i%4 + 4*(i/4),
-              (int8_t)min(max(__float2int_rn(tCrC3_f32[i%4 + 4*(i/4)]), -128), 127));
+          set_s8(tCrC3_f32_s8, i%4 + 4*(i/4), round_s8(tCrC3_f32[i%4 + 4*(i/4)]));
         }
         if (64*t3 + tAcA_0 + 32 < M && tCcC_1 < N) {
           store_b128(tCrC3_f32_s8, C + (32*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
         }
         #pragma unroll
         for (int i = 0; i < 16; ++i) {
-          set_s8(
-              tCrC4_f32_s8, i%4 + 4*(i/4),
-              (int8_t)min(max(__float2int_rn(tCrC4_f32[i%4 + 4*(i/4)]), -128), 127));
+          set_s8(tCrC4_f32_s8, i%4 + 4*(i/4), round_s8(tCrC4_f32[i%4 + 4*(i/4)]));
         }
         if (64*t3 + tAcA_0 + 48 < M && tCcC_1 < N) {
           store_b128(tCrC4_f32_s8, C + (48*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
@@ -759,7 +756,7 @@ gemm_s8_s8(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC9_f32_s8, i, (int8_t)min(max(__float2int_rn(tCrC9_f32[i]), -128), 127));
+        set_s8(tCrC9_f32_s8, i, round_s8(tCrC9_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -767,7 +764,7 @@ gemm_s8_s8(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC10_f32_s8, i, (int8_t)min(max(__float2int_rn(tCrC10_f32[i]), -128), 127));
+        set_s8(tCrC10_f32_s8, i, round_s8(tCrC10_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -775,7 +772,7 @@ gemm_s8_s8(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC11_f32_s8, i, (int8_t)min(max(__float2int_rn(tCrC11_f32[i]), -128), 127));
+        set_s8(tCrC11_f32_s8, i, round_s8(tCrC11_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -783,7 +780,7 @@ gemm_s8_s8(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC12_f32_s8, i, (int8_t)min(max(__float2int_rn(tCrC12_f32[i]), -128), 127));
+        set_s8(tCrC12_f32_s8, i, round_s8(tCrC12_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {

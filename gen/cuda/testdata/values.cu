@@ -13,6 +13,20 @@ __device__ __forceinline__ float round_tf32(float x) {
   return x == x ? __uint_as_float(rounded) : __uint_as_float(0x7fffffffu);
 }
 
+// Rounds to the nearest integer of 8 bits, ties to even.
+__device__ __forceinline__ int8_t round_s8(float x) {
+  int r;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return (int8_t)r;
+}
+
+// Rounds to the nearest integer of 8 bits without a sign, ties to even.
+__device__ __forceinline__ uint8_t round_u8(float x) {
+  unsigned r;
+  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return (uint8_t)r;
+}
+
 __device__ __forceinline__ __half get_f16(const uint32_t* r, int i) {
   return __ushort_as_half((uint16_t)(r[i / 2] >> 16 * (i % 2)));
 }
@@ -256,8 +270,8 @@ values(
   r_tf32[1] = __float_as_uint(round_tf32(__half2float(get_f16(r_f16, 0))));
   r_f32[1] = __half2float(get_f16(r_f16, 0));
   r_f64[1] = (double)__half2float(get_f16(r_f16, 0));
-  set_s8(r_s8, 1, (int8_t)min(max(__float2int_rn(__half2float(get_f16(r_f16, 0))), -128), 127));
-  set_u8(r_u8, 1, (uint8_t)min(max(__float2int_rn(__half2float(get_f16(r_f16, 0))), 0), 255));
+  set_s8(r_s8, 1, round_s8(__half2float(get_f16(r_f16, 0))));
+  set_u8(r_u8, 1, round_u8(__half2float(get_f16(r_f16, 0))));
   set_s16(
       r_s16, 1,
       (int16_t)min(max(__float2int_rn(__half2float(get_f16(r_f16, 0))), -32768), 32767));
@@ -322,8 +336,8 @@ values(
   r_tf32[1] = __float_as_uint(round_tf32(__bfloat162float(get_bf16(r_bf16, 0))));
   r_f32[1] = __bfloat162float(get_bf16(r_bf16, 0));
   r_f64[1] = (double)__bfloat162float(get_bf16(r_bf16, 0));
-  set_s8(r_s8, 1, (int8_t)min(max(__float2int_rn(__bfloat162float(get_bf16(r_bf16, 0))), -128), 127));
-  set_u8(r_u8, 1, (uint8_t)min(max(__float2int_rn(__bfloat162float(get_bf16(r_bf16, 0))), 0), 255));
+  set_s8(r_s8, 1, round_s8(__bfloat162float(get_bf16(r_bf16, 0))));
+  set_u8(r_u8, 1, round_u8(__bfloat162float(get_bf16(r_bf16, 0))));
   set_s16(
       r_s16, 1,
       (int16_t)min(max(__float2int_rn(__bfloat162float(get_bf16(r_bf16, 0))), -32768), 32767));
@@ -392,8 +406,8 @@ values(
   r_tf32[1] = __float_as_uint(__uint_as_float(r_tf32[0]));
   r_f32[1] = __uint_as_float(r_tf32[0]);
   r_f64[1] = (double)__uint_as_float(r_tf32[0]);
-  set_s8(r_s8, 1, (int8_t)min(max(__float2int_rn(__uint_as_float(r_tf32[0])), -128), 127));
-  set_u8(r_u8, 1, (uint8_t)min(max(__float2int_rn(__uint_as_float(r_tf32[0])), 0), 255));
+  set_s8(r_s8, 1, round_s8(__uint_as_float(r_tf32[0])));
+  set_u8(r_u8, 1, round_u8(__uint_as_float(r_tf32[0])));
   set_s16(r_s16, 1, (int16_t)min(max(__float2int_rn(__uint_as_float(r_tf32[0])), -32768), 32767));
   set_u16(r_u16, 1, (uint16_t)min(max(__float2int_rn(__uint_as_float(r_tf32[0])), 0), 65535));
   r_s32[1] = __float2int_rn(__uint_as_float(r_tf32[0]));
@@ -441,8 +455,8 @@ values(
   r_tf32[1] = __float_as_uint(round_tf32(r_f32[0]));
   r_f32[1] = r_f32[0];
   r_f64[1] = (double)r_f32[0];
-  set_s8(r_s8, 1, (int8_t)min(max(__float2int_rn(r_f32[0]), -128), 127));
-  set_u8(r_u8, 1, (uint8_t)min(max(__float2int_rn(r_f32[0]), 0), 255));
+  set_s8(r_s8, 1, round_s8(r_f32[0]));
+  set_u8(r_u8, 1, round_u8(r_f32[0]));
   set_s16(r_s16, 1, (int16_t)min(max(__float2int_rn(r_f32[0]), -32768), 32767));
   set_u16(r_u16, 1, (uint16_t)min(max(__float2int_rn(r_f32[0]), 0), 65535));
   r_s32[1] = __float2int_rn(r_f32[0]);

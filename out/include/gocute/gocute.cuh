@@ -47,6 +47,20 @@ __device__ __forceinline__ float round_tf32(float x) {
   return x == x ? __uint_as_float(rounded) : __uint_as_float(0x7fffffffu);
 }
 
+// Rounds to the nearest integer of 8 bits, ties to even.
+__device__ __forceinline__ int8_t round_s8(float x) {
+  int r;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return (int8_t)r;
+}
+
+// Rounds to the nearest integer of 8 bits without a sign, ties to even.
+__device__ __forceinline__ uint8_t round_u8(float x) {
+  unsigned r;
+  asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(r) : "f"(x));
+  return (uint8_t)r;
+}
+
 __device__ __forceinline__ void mbarrier_init(uint32_t bar, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(bar), "r"(count) : "memory");
 }
