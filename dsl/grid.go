@@ -104,7 +104,7 @@ func Arrive(k *K, counter Tensor[Gmem, elem.U32], of any) Expr {
 		return bad
 	}
 	if k.arrived.t == nil {
-		k.arrived = Shared[elem.U32](k, k.unused("arrived"), Shape(1))
+		k.arrived = shared[elem.U32](k, k.unused("arrived"), Shape(1), ir.Storage{Alone: true})
 	}
 	s := &sym.Symbol{Name: k.fresh("arrival"), Class: sym.Var, Hi: hi - 1}
 	k.symbols[s.Name] = &scope{open: true, pos: k.position()}

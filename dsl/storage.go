@@ -95,7 +95,7 @@ func MaxShared() int { return cir.MaxShared() }
 
 // Shared is an array in the block's shared memory. Its layout is static and may be swizzled.
 func Shared[E elem.Any](k *K, name string, l Layout) Tensor[Smem, E] {
-	return shared[E](k, name, l, nil)
+	return shared[E](k, name, l, ir.Storage{})
 }
 
 // SharedOver is an array in shared memory that starts where another one does, over it and over what was declared
@@ -104,10 +104,11 @@ func SharedOver[E, O elem.Any](k *K, name string, l Layout, over Tensor[Smem, O]
 	if over.t == nil {
 		return Tensor[Smem, E]{k: k}
 	}
-	return shared[E](k, name, l, over.t.Storage)
+	return shared[E](k, name, l, ir.Storage{Over: over.t.Storage})
 }
 
-func shared[E elem.Any](k *K, name string, l Layout, over *ir.Storage) Tensor[Smem, E] {
+// shared declares an array of a layout, placed as the storage says.
+func shared[E elem.Any](k *K, name string, l Layout, place ir.Storage) Tensor[Smem, E] {
 	none := Tensor[Smem, E]{k: k}
 	lay, err := l.Algebra()
 	if err != nil {
@@ -136,7 +137,7 @@ func shared[E elem.Any](k *K, name string, l Layout, over *ir.Storage) Tensor[Sm
 	for i, n := int64(0), size(lay); i < n; i++ {
 		last = max(last, lay.AtInt(i))
 	}
-	st := &ir.Storage{Name: name, Space: ir.Shared, Elem: kind, Count: last + 1, Align: 16, Over: over}
+	st := &ir.Storage{Name: name, Space: ir.Shared, Elem: kind, Count: last + 1, Align: 16, Over: place.Over, Alone: place.Alone}
 	all := append(slices.Clone(k.kernel.ir.Storages), st)
 	if _, total := ir.PlaceShared(all); total > cir.MaxShared() {
 		k.errorf("Shared", "%s brings the block to %d bytes of shared memory, but it has at most %d", name, total, cir.MaxShared())

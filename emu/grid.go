@@ -39,6 +39,10 @@ func (c *compiler) arrive(s cir.Arrive) func(*warp) {
 	if !ok || g.kind.Bits() != 32 || n.l != nil {
 		c.fail("an arrival expects a counter of 32 bits in global memory and one count for all threads")
 	}
+	word, ok := c.address(s.Word, 0).mem.(*smem)
+	if !ok {
+		c.fail("an arrival expects a word in shared memory")
+	}
 	at := c.declare(s.Sym, false).at
 	c.printed[s.Sym.Name] = cType{}
 	c.prog.yields = true
@@ -48,11 +52,18 @@ func (c *compiler) arrive(s cir.Arrive) func(*warp) {
 			w.b.came = -1
 			if index := dst.index(w); w.within(1, &g.area, index, 1, 32) != 0 {
 				w.b.came = w.arrive(g, index[0], n.u.at(w))
+				word.store(w, 0, 0, []uint64{uint64(w.b.came)})
 			}
 		}
 		w.barrier()
 		if w.b.came < 0 {
 			panic(aborted{})
+		}
+		var came [1]uint64
+		for lane := range 32 { // all threads read the word: what lies over it must wait for them
+			if w.full>>lane&1 != 0 {
+				word.load(w, lane, 0, came[:])
+			}
 		}
 		if w.u[at] = w.b.came; broken(s.Sym, w.b.came) {
 			w.intRange(s.Sym, w.b.came, 0)

@@ -136,19 +136,23 @@ func (g GEMMConfig) checkRegisters(acc elem.Kind) error {
 	return nil
 }
 
+// wordBytes are those of the word by which a block learns how many came before it.
+const wordBytes = 16
+
 // sharedBytes is what a block needs: the stages, with what keeps them in order, and later the results in their place.
 func (g GEMMConfig) sharedBytes(in, acc elem.Kind) (stages, results int) {
 	stages = (g.BM + g.BN) * g.BK * in.Bits() / 8 * g.Stages
 	if g.Sync == MBarriers {
 		stages += (8*g.Stages + 15) / 16 * 16 * 2
 	}
-	if g.SplitK || g.StreamK {
-		stages += 16
-	}
 	if g.StreamK {
-		return stages, 16 * g.WarpM * g.BN * acc.Bits() / 8
+		return stages + wordBytes, 16 * g.WarpM * g.BN * acc.Bits() / 8
 	}
-	return stages, g.BM * (g.BN + 8) * acc.Bits() / 8
+	results = g.BM * (g.BN + 8) * acc.Bits() / 8
+	if g.SplitK {
+		return stages + wordBytes, results + wordBytes
+	}
+	return stages, results
 }
 
 func (g GEMMConfig) checkShared(in, acc elem.Kind) error {

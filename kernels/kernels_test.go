@@ -93,6 +93,13 @@ func TestScaledIntegers(t *testing.T) {
 	}
 }
 
+// TestWideResults: results that reach beyond the stages leave the word alone by which blocks learn how many came before.
+func TestWideResults(t *testing.T) {
+	k := GEMM[elem.BF16, elem.F32]("wide", GEMMConfig{BM: 256, BN: 128, BK: 32, WarpM: 4, WarpN: 2, Stages: 3, Group: 3, SplitK: true})
+	check.Kernel(t, k, check.Args{Dims: map[string]int64{"M": 28, "N": 16, "K": 96, "splits": 3}, Scalars: map[string]float64{"alpha": 1, "beta": 0.125}, Seed: 1},
+		check.Options{On: check.CPU, EmuSeeds: []uint64{0, 1, 2}})
+}
+
 // TestStreamK runs stream-K kernels: pieces that end within tiles, whole tiles after them, more blocks than tiles, and
 // blocks with nothing to do. The seeds also run the blocks in other orders.
 func TestStreamK(t *testing.T) {

@@ -13,11 +13,16 @@ const (
 )
 
 // PlaceShared places the shared arrays among storages one after the other, those that lie over another one at its
-// start; total is the bytes of all of them.
+// start, and those that nothing may lie over behind all others; total is the bytes of all of them.
 func PlaceShared(storages []*Storage) (places []Placement, total int) {
 	at, reach := map[*Storage]Placement{}, 0
+	var last []*Storage
 	for _, st := range storages {
 		if st.Space != Shared {
+			continue
+		}
+		if st.Alone {
+			last = append(last, st)
 			continue
 		}
 		bytes := int(st.Count) * st.Elem.Bits() / 8
@@ -36,5 +41,9 @@ func PlaceShared(storages []*Storage) (places []Placement, total int) {
 		total = at[st].Offset + bytes
 	}
 	total = max(total, reach)
+	for _, st := range last {
+		p := Placement{st, vectorAlign, (total + vectorAlign - 1) / vectorAlign * vectorAlign}
+		places, total = append(places, p), p.Offset+int(st.Count)*st.Elem.Bits()/8
+	}
 	return places, (total + vectorAlign - 1) / vectorAlign * vectorAlign
 }

@@ -31,6 +31,7 @@ type Storage struct {
 	Count int64      // elements, of Shared and Register
 	Align int        // bytes that the accesses made so far need the base to be a multiple of
 	Over  *Storage   // of Shared: another array at whose start this one lies
+	Alone bool       // of Shared: no other array may lie over it
 }
 
 // Bound says that a coordinate of the tensor's root must stay below an extent.
