@@ -9,13 +9,13 @@ import (
 
 // checkCmd is gocute check.
 type checkCmd struct {
-	Kernels   []string          `short:"k" name:"kernel" sep:"none" help:"A kernel to check, in place of KERNEL; may be given several times." placeholder:"NAME"`
-	Kernel    string            `arg:"" optional:"" name:"KERNEL" help:"Name of a kernel (gemm_f16) or of its function (GEMMF16)."`
-	Packages  []string          `arg:"" optional:"" name:"PKG" help:"The package with the kernel; the folder here if there is none."`
-	Set       map[string]string `mapsep:"," placeholder:"M=512,N=512" help:"Dims and scalars; those left out get defaults."`
-	Seed      int64             `help:"Of the inputs, which are random." placeholder:"N"`
-	Schedules []uint64          `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." default:"0,1,2,3" placeholder:"0,1,2"`
-	Mutate    bool              `help:"Take away or move each barrier, wait and predicate, one at a time, and print which check catches it."`
+	Kernels   []string `short:"k" name:"kernel" sep:"none" help:"A kernel to check, in place of KERNEL; may be given several times." placeholder:"NAME"`
+	Kernel    string   `arg:"" optional:"" name:"KERNEL" help:"Name of a kernel (gemm_f16) or of its function (GEMMF16)."`
+	Packages  []string `arg:"" optional:"" name:"PKG" help:"The package with the kernel; the folder here if there is none."`
+	Set       settings `placeholder:"M=512,N=512" help:"Dims and scalars; those left out get defaults."`
+	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
+	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." default:"0,1,2,3" placeholder:"0,1,2"`
+	Mutate    bool     `help:"Take away or move each barrier, wait and predicate, one at a time, and print which check catches it."`
 }
 
 // Help is shown by --help.

@@ -8,13 +8,13 @@ import (
 
 // runCmd is gocute run.
 type runCmd struct {
-	Kernel    string            `arg:"" name:"KERNEL" help:"Name of a kernel (gemm_f16) or of its function (GEMMF16)."`
-	Packages  []string          `arg:"" optional:"" name:"PKG" help:"The package with the kernel; the folder here if there is none."`
-	Set       map[string]string `mapsep:"," placeholder:"M=512,N=512" help:"Dims and scalars; those left out get defaults."`
-	On        string            `default:"auto" enum:"auto,gpu,cpu" help:"Where: gpu, cpu (the emulator) or auto (the GPU if there is one)."`
-	Seed      int64             `help:"Of the inputs, which are random." placeholder:"N"`
-	Schedules []uint64          `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." placeholder:"0,1,2"`
-	PTX       bool              `name:"ptx" help:"On a GPU, let the driver compile PTX instead of loading a cubin."`
+	Kernel    string   `arg:"" name:"KERNEL" help:"Name of a kernel (gemm_f16) or of its function (GEMMF16)."`
+	Packages  []string `arg:"" optional:"" name:"PKG" help:"The package with the kernel; the folder here if there is none."`
+	Set       settings `placeholder:"M=512,N=512" help:"Dims and scalars; those left out get defaults."`
+	On        string   `default:"auto" enum:"auto,gpu,cpu" help:"Where: gpu, cpu (the emulator) or auto (the GPU if there is one)."`
+	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
+	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." placeholder:"0,1,2"`
+	PTX       bool     `name:"ptx" help:"On a GPU, let the driver compile PTX instead of loading a cubin."`
 }
 
 // Help is shown by --help.

@@ -17,21 +17,21 @@ import (
 
 // tuneCmd is gocute tune.
 type tuneCmd struct {
-	Family   string            `arg:"" optional:"" name:"FAMILY" help:"Name of a family (gemm) or of its function (GEMMFamily)."`
-	Packages []string          `arg:"" optional:"" name:"PKG" help:"The package with the family; the folder here if there is none."`
-	Set      map[string]string `mapsep:"," placeholder:"M=512,N=512" help:"Dims and scalars; without dims, those of the family are tuned for."`
-	Shapes   []string          `name:"shape" sep:"none" placeholder:"M=512,N=512" help:"Dims to tune for; may be given several times."`
-	Table    string            `short:"o" placeholder:"FILE" help:"The table that results go to, and that an interrupted run goes on with; FAMILY.tune.json if not given."`
-	Compiler string            `default:"nvcc" enum:"nvcc,nvrtc" placeholder:"NAME" help:"nvcc, which gocute build compiles with, or nvrtc."`
-	Rounds   int               `default:"15" help:"Timed batches of launches of each candidate." placeholder:"N"`
-	Zeros    bool              `help:"Measure on zeros instead of random numbers: the clock holds still, and only the schedule counts."`
-	Again    bool              `help:"Measure anew what the table has already."`
-	Seed     int64             `help:"Of the inputs, which are random." placeholder:"N"`
-	Arch     string            `placeholder:"sm_90" help:"What to prune and compile for, in place of the GPU here."`
-	DryRun   bool              `help:"Measure nothing: list the candidates and why some are left out."`
-	Compile  bool              `help:"With --dry-run: compile them too, which tells registers and spills."`
-	Bundle   string            `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
-	RunDir   string            `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
+	Family   string   `arg:"" optional:"" name:"FAMILY" help:"Name of a family (gemm) or of its function (GEMMFamily)."`
+	Packages []string `arg:"" optional:"" name:"PKG" help:"The package with the family; the folder here if there is none."`
+	Set      settings `placeholder:"M=512,N=512" help:"Dims and scalars; without dims, those of the family are tuned for."`
+	Shapes   []string `name:"shape" sep:"none" placeholder:"M=512,N=512" help:"Dims to tune for; may be given several times."`
+	Table    string   `short:"o" placeholder:"FILE" help:"The table that results go to, and that an interrupted run goes on with; FAMILY.tune.json if not given."`
+	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" placeholder:"NAME" help:"nvcc, which gocute build compiles with, or nvrtc."`
+	Rounds   int      `default:"15" help:"Timed batches of launches of each candidate." placeholder:"N"`
+	Zeros    bool     `help:"Measure on zeros instead of random numbers: the clock holds still, and only the schedule counts."`
+	Again    bool     `help:"Measure anew what the table has already."`
+	Seed     int64    `help:"Of the inputs, which are random." placeholder:"N"`
+	Arch     string   `placeholder:"sm_90" help:"What to prune and compile for, in place of the GPU here."`
+	DryRun   bool     `help:"Measure nothing: list the candidates and why some are left out."`
+	Compile  bool     `help:"With --dry-run: compile them too, which tells registers and spills."`
+	Bundle   string   `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
+	RunDir   string   `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
 }
 
 // Help is shown by --help.
@@ -130,13 +130,14 @@ func (c *tuneCmd) prepare(s *session, chip tune.Chip) (*tune.Bundle, error) {
 		req.Compiler = c.Compiler
 	}
 	for _, text := range c.Shapes {
-		shape := map[string]string{}
-		for part := range strings.SplitSeq(text, ",") {
-			name, value, ok := strings.Cut(part, "=")
-			if !ok {
-				return nil, exitError{fmt.Errorf("gocute: --shape %s: expected NAME=VALUE,…, but got %q", text, part), 2}
+		shape := settings{}
+		if err := shape.add(text); err != nil {
+			return nil, exitError{fmt.Errorf("gocute: --shape %s: %w", text, err), 2}
+		}
+		for name, value := range shape {
+			if old, given := c.Set[name]; given {
+				return nil, exitError{fmt.Errorf("gocute: --shape %s: expected one value of %s, but got %s, and %s by --set", text, name, value, old), 2}
 			}
-			shape[strings.TrimSpace(name)] = strings.TrimSpace(value)
 		}
 		req.Shapes = append(req.Shapes, shape)
 	}

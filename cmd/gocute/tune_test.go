@@ -86,6 +86,16 @@ M=1000
 	gocute(t, dir, "tune", "copies", "./copies", "--dry-run", "--arch=sm_80", "-set", "M=6").fails(t, 1,
 		"tune: copies: no candidate takes these sizes: copy_r4: M = 6: must be a multiple of 4\n")
 	gocute(t, dir, "gen", "./copies").fails(t, 1, "./copies: no kernels: expected exported functions without parameters that return *dsl.Kernel (of github.com/gocute/gocute/dsl)\n")
+	const usage = "Run gocute --help, or gocute COMMAND --help, for usage.\n"
+	for _, args := range [][]string{{"-set", "M=64,M=128"}, {"-set", "M=64", "-set", "M=128"}} {
+		for _, command := range []string{"tune", "run", "check"} {
+			gocute(t, dir, append([]string{command, "copies", "./copies"}, args...)...).fails(t, 2, "gocute: --set: expected one value of M, but got 64 and 128\n"+usage)
+		}
+	}
+	gocute(t, dir, "tune", "copies", "./copies", "--dry-run", "--arch=sm_80", "--shape", "M=4,M=8").fails(t, 2,
+		"gocute: --shape M=4,M=8: expected one value of M, but got 4 and 8\n")
+	gocute(t, dir, "tune", "copies", "./copies", "--dry-run", "--arch=sm_80", "-set", "M=4", "--shape", "M=8").fails(t, 2,
+		"gocute: --shape M=8: expected one value of M, but got 8, and 4 by --set\n")
 	require.Equal(t, 2, gocute(t, dir, "tune").status)
 	require.Equal(t, 2, gocute(t, dir, "tune", "copies", "--run", "x").status)
 }

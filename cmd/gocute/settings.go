@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// settings are dims and scalars by name, as --set and --shape give them.
+type settings map[string]string
+
+// Decode adds what one flag gives; kong's own maps would take the last of two values.
+func (s settings) Decode(ctx *kong.DecodeContext) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("NAME=VALUE,…", &text); err != nil {
+		return err
+	}
+	return s.add(text)
+}
+
+// add reads NAME=VALUE,… in which each name is new.
+func (s settings) add(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return fmt.Errorf("expected NAME=VALUE,…, but got %q", part)
+		}
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if old, given := s[name]; given {
+			return fmt.Errorf("expected one value of %s, but got %s and %s", name, old, value)
+		}
+		s[name] = value
+	}
+	return nil
+}
