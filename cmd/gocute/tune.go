@@ -28,7 +28,7 @@ type tuneCmd struct {
 	Again    bool     `help:"Measure anew what the table has already."`
 	Seed     int64    `help:"Of the inputs, which are random." placeholder:"N"`
 	Arch     string   `placeholder:"sm_90" help:"What to prune and compile for, in place of the GPU here."`
-	DryRun   bool     `help:"Measure nothing: list the candidates and why some are left out."`
+	DryRun   bool     `xor:"half" help:"Measure nothing: list the candidates and why some are left out."`
 	Compile  bool     `help:"With --dry-run: compile them too, which tells registers and spills."`
 	Bundle   string   `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
 	RunDir   string   `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
@@ -47,9 +47,12 @@ written after every round; the same command goes on where it was interrupted. Pr
 
 // Run prepares and measures, or does one half of it.
 func (c *tuneCmd) Run(s *session) error {
+	if c.Rounds < 1 {
+		return exitError{fmt.Errorf("gocute: --rounds: expected at least 1, but got %d", c.Rounds), 2}
+	}
 	if c.RunDir != "" {
-		if c.Family != "" || c.DryRun || c.Arch != "" || len(c.Set)+len(c.Shapes) > 0 {
-			return exitError{errors.New("gocute: --run measures a folder as it is: leave out FAMILY, --set, --shape, --arch and --dry-run"), 2}
+		if c.Family != "" || c.Arch != "" || len(c.Set)+len(c.Shapes) > 0 {
+			return exitError{errors.New("gocute: --run measures a folder as it is: leave out FAMILY, --set, --shape and --arch"), 2}
 		}
 		b, err := tune.ReadBundle(absolute(s.dir, c.RunDir))
 		if err != nil {

@@ -96,6 +96,11 @@ M=1000
 		"gocute: --shape M=4,M=8: expected one value of M, but got 4 and 8\n")
 	gocute(t, dir, "tune", "copies", "./copies", "--dry-run", "--arch=sm_80", "-set", "M=4", "--shape", "M=8").fails(t, 2,
 		"gocute: --shape M=8: expected one value of M, but got 8, and 4 by --set\n")
+	for _, n := range []string{"0", "-1"} {
+		gocute(t, dir, "tune", "copies", "./copies", "--dry-run", "--rounds="+n).fails(t, 2, "gocute: --rounds: expected at least 1, but got "+n+"\n")
+	}
+	gocute(t, dir, "tune", "copies", "./copies", "--dry-run", "--bundle", "b").fails(t, 2, "gocute: --dry-run and --bundle can't be used together\n"+usage)
+	gocute(t, dir, "tune", "--run", "b", "--dry-run").fails(t, 2, "gocute: --dry-run and --run can't be used together\n"+usage)
 	require.Equal(t, 2, gocute(t, dir, "tune").status)
 	require.Equal(t, 2, gocute(t, dir, "tune", "copies", "--run", "x").status)
 }
