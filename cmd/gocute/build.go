@@ -16,7 +16,7 @@ import (
 type buildCmd struct {
 	Kernels  []string `short:"k" name:"kernel" sep:"none" help:"Only this kernel, by its name or its function's; may be given several times." placeholder:"NAME"`
 	Packages []string `arg:"" optional:"" name:"PKG" help:"Packages with kernels, or generated ones; the folder here if there is none."`
-	Out      string   `short:"o" default:"out" help:"Folder for the generated packages, relative to the folder here." placeholder:"DIR"`
+	Out      filePath `short:"o" default:"out" help:"Folder for the generated packages, relative to the folder here." placeholder:"DIR"`
 	Header   bool     `help:"Include gocute's headers, which go to DIR/include, instead of printing one self-contained file."`
 	Tuned    []string `sep:"none" help:"Also the candidates of a family that are the fastest somewhere in this table of gocute tune; may be given several times." placeholder:"FILE"`
 	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" help:"nvcc, or nvrtc: the library, which compiles several times faster, in this process." placeholder:"NAME"`
@@ -82,7 +82,7 @@ func (c *buildCmd) Run(s *session) error {
 
 // units generates what there are functions of, and lists all that is to be compiled; remove ends the headers' time.
 func (c *buildCmd) units(s *session, l *loaded, winners map[string][]string) (o *output, units []*unit, remove func(), err error) {
-	w := wish{out: c.Out, header: c.Header, only: c.Kernels, tuned: winners}
+	w := wish{out: string(c.Out), header: c.Header, only: c.Kernels, tuned: winners}
 	for _, g := range l.generated {
 		w.known = append(w.known, g.name)
 	}

@@ -44,8 +44,8 @@ Examples:
 
 // showOut is where a picture goes.
 type showOut struct {
-	Out  string `short:"o" placeholder:"FILE" help:"Write this file, .svg or .html, instead of standard output."`
-	HTML bool   `name:"html" help:"Print an HTML page instead of SVG."`
+	Out  filePath `short:"o" placeholder:"FILE" help:"Write this file, .svg or .html, instead of standard output."`
+	HTML bool     `name:"html" help:"Print an HTML page instead of SVG."`
 }
 
 // picturer is a command that draws.
@@ -72,7 +72,7 @@ func (o *showOut) print(s *session, c picturer) error {
 
 // html reports whether a page is asked for.
 func (o *showOut) html() (bool, error) {
-	switch ext := strings.ToLower(filepath.Ext(o.Out)); {
+	switch ext := strings.ToLower(filepath.Ext(string(o.Out))); {
 	case o.Out == "" || ext == ".svg" && !o.HTML:
 		return o.HTML, nil
 	case ext == ".html" || ext == ".htm":
@@ -88,11 +88,7 @@ func (o *showOut) write(s *session, data []byte) error {
 		_, err := s.stdout.Write(data)
 		return err
 	}
-	path := o.Out
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.dir, path)
-	}
-	return gen.WriteFile(path, data)
+	return gen.WriteFile(absolute(s.dir, string(o.Out)), data)
 }
 
 // showLayoutCmd is gocute show layout.

@@ -21,7 +21,7 @@ type tuneCmd struct {
 	Packages []string `arg:"" optional:"" name:"PKG" help:"The package with the family; the folder here if there is none."`
 	Set      settings `placeholder:"M=512,N=512" help:"Dims and scalars; without dims, those of the family are tuned for."`
 	Shapes   []string `name:"shape" sep:"none" placeholder:"M=512,N=512" help:"Dims to tune for; may be given several times."`
-	Table    string   `short:"o" placeholder:"FILE" help:"The table that results go to, and that an interrupted run goes on with; FAMILY.tune.json if not given."`
+	Table    filePath `short:"o" placeholder:"FILE" help:"The table that results go to, and that an interrupted run goes on with; FAMILY.tune.json if not given."`
 	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" placeholder:"NAME" help:"nvcc, which gocute build compiles with, or nvrtc."`
 	Rounds   int      `default:"15" help:"Timed batches of launches of each candidate." placeholder:"N"`
 	Zeros    bool     `help:"Measure on zeros instead of random numbers: the clock holds still, and only the schedule counts."`
@@ -30,8 +30,8 @@ type tuneCmd struct {
 	Arch     string   `placeholder:"sm_90" help:"What to prune and compile for, in place of the GPU here."`
 	DryRun   bool     `xor:"half" help:"Measure nothing: list the candidates and why some are left out."`
 	Compile  bool     `help:"With --dry-run: compile them too, which tells registers and spills."`
-	Bundle   string   `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
-	RunDir   string   `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
+	Bundle   filePath `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
+	RunDir   filePath `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
 }
 
 // Help is shown by --help.
@@ -54,7 +54,7 @@ func (c *tuneCmd) Run(s *session) error {
 		if c.Family != "" || c.Arch != "" || len(c.Set)+len(c.Shapes) > 0 {
 			return exitError{errors.New("gocute: --run measures a folder as it is: leave out FAMILY, --set, --shape and --arch"), 2}
 		}
-		b, err := tune.ReadBundle(absolute(s.dir, c.RunDir))
+		b, err := tune.ReadBundle(absolute(s.dir, string(c.RunDir)))
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (c *tuneCmd) Run(s *session) error {
 	}
 	files, err := b.Files()
 	if err == nil {
-		err = tune.WriteFiles(absolute(s.dir, c.Bundle), files)
+		err = tune.WriteFiles(absolute(s.dir, string(c.Bundle)), files)
 	}
 	return err
 }
@@ -198,7 +198,7 @@ func (s *session) loadTuned(patterns, files []string) (*loaded, map[string][]str
 
 // measure measures a bundle and writes the table as results come.
 func (c *tuneCmd) measure(s *session, dev *cuda.Device, b *tune.Bundle) error {
-	path := absolute(s.dir, cmp.Or(c.Table, b.Family+".tune.json"))
+	path := absolute(s.dir, cmp.Or(string(c.Table), b.Family+".tune.json"))
 	table, err := tuned.Load(path, b.Family)
 	if err != nil {
 		return err

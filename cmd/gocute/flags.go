@@ -1,11 +1,28 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
 )
+
+// filePath is a file or folder that a flag names.
+type filePath string
+
+// Decode refuses the empty path, which would mean the same as no flag.
+func (p *filePath) Decode(ctx *kong.DecodeContext) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("path", &text); err != nil {
+		return err
+	}
+	if text == "" {
+		return errors.New(`expected a path, but got ""`)
+	}
+	*p = filePath(text)
+	return nil
+}
 
 // settings are dims and scalars by name, as --set and --shape give them.
 type settings map[string]string
