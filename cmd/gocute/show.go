@@ -202,6 +202,9 @@ type showSmemCmd struct {
 }
 
 func (c *showSmemCmd) picture() (*show.Picture, error) {
+	if flags := c.ofCopy(); c.Copy == "" && len(flags) > 0 {
+		return nil, exitError{fmt.Errorf("%s: expected --copy ATOM too, whose access it describes", flags[0]), 2}
+	}
 	l, err := layoutOf("LAYOUT", c.Layout)
 	if err != nil {
 		return nil, err
@@ -226,6 +229,23 @@ func (c *showSmemCmd) picture() (*show.Picture, error) {
 		p.Note(c.follows())
 	}
 	return p, err
+}
+
+// ofCopy lists the flags given that mean nothing without a copy.
+func (c *showSmemCmd) ofCopy() (flags []string) {
+	for _, f := range []struct {
+		name  string
+		given bool
+	}{
+		{"--side", c.Side != ""}, {"--warp", c.Warp != 0}, {"--step", c.Step != 0}, {"--phase", c.Phase != 0}, {"--mma", c.MMA != ""},
+		{"--operand", c.Operand != ""}, {"--thr", c.Thr != ""}, {"--val", c.Val != ""}, {"--given", c.Given != "reference"}, {"--tv", c.TV != ""},
+		{"--warps", c.Warps != "1,1,1"}, {"--tile", c.Tile != ""},
+	} {
+		if f.given {
+			flags = append(flags, f.name)
+		}
+	}
+	return flags
 }
 
 // Run draws the layout.

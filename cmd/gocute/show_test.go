@@ -129,6 +129,8 @@ func TestShowRefusals(t *testing.T) {
 		{1, "--warps: ", []string{"tiled-mma", showAtom, "--warps", "2,("}},
 		{1, `"f12" is not an element code`, []string{"smem", "(8,8):(8,1)", "--elem", "f12"}},
 		{1, "phase 9 is asked for", []string{"smem", "(16,64):(64,1)", "--copy", "SM75_U32x4_LDSM_N", "--mma", showAtom, "--operand", "A", "--phase", "9"}},
+		{2, "--phase: expected --copy ATOM too", []string{"smem", "(8,64):(64,1)", "--phase", "1"}},
+		{2, "--warps: expected --copy ATOM too", []string{"smem", "(8,64):(64,1)", "--warps", "2,1"}},
 		{2, "say how the copy is laid out", []string{"copy", "SM75_U32x2_LDSM_N"}},
 		{2, "say how the copy is laid out", []string{"copy", "SM75_U32x2_LDSM_N", "--thr", "8:1"}},
 		{2, "say how the copy is laid out", []string{"copy", "SM75_U32x2_LDSM_N", "--tv", "(8,1):(1,1)"}},
