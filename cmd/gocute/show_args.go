@@ -36,18 +36,26 @@ func (t *tiling) tiled(atom string) (*ir.TiledMMA, error) {
 		return nil, err
 	}
 	perm := [3]any{algebra.Underscore, algebra.Underscore, algebra.Underscore}
-	if t.Tile != "" {
-		modes := splitModes(t.Tile)
-		if len(modes) > 3 {
-			return nil, fmt.Errorf("--tile: expects up to three modes, M, N and K, but got %s", t.Tile)
-		}
-		for i, text := range modes {
-			if perm[i], err = tileMode(text); err != nil {
-				return nil, err
-			}
+	m, err := ir.NewTiledMMA(row, warps, perm) // without a tile, so that each mistake is told of the flag that has it
+	if err != nil {
+		return nil, fmt.Errorf("--warps: %s", refusal(err))
+	}
+	if t.Tile == "" {
+		return m, nil
+	}
+	modes := splitModes(t.Tile)
+	if len(modes) > 3 {
+		return nil, fmt.Errorf("--tile: expects up to three modes, M, N and K, but got %s", t.Tile)
+	}
+	for i, text := range modes {
+		if perm[i], err = tileMode(text); err != nil {
+			return nil, err
 		}
 	}
-	return ir.NewTiledMMA(row, warps, perm)
+	if m, err = ir.NewTiledMMA(row, warps, perm); err != nil {
+		return nil, fmt.Errorf("--tile: %s", refusal(err))
+	}
+	return m, nil
 }
 
 // tileMode is one mode of a tile: _, an extent or a layout.
