@@ -2,6 +2,7 @@ package algebra
 
 import (
 	"math"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -288,4 +289,31 @@ func TestFits(t *testing.T) {
 	require.Equal(t, int64(0), least(symbol("z", 0, 9, 8)))
 	require.Equal(t, int64(-3), least(symbol("z", -3, 9, 1)))
 	require.Equal(t, int64(16), least(symbol("z", 16, 99, 8)))
+}
+
+// TestAtFits: a value that does not fit 63 bits is refused, not wrapped.
+func TestAtFits(t *testing.T) {
+	for _, c := range []struct {
+		layout string
+		at     Coord
+		want   string // the value, or the end of the error
+	}{
+		{"3:4611686018427387904", CoordOf(1), "4611686018427387904"},
+		{"3:4611686018427387904", CoordOf(2), "0 + 2*4611686018427387904 does not fit 63 bits, or is too large an expression"},
+		{"3:-4611686018427387904", CoordOf(2), "-9223372036854775808"},
+		{"(2,2):(9223372036854775807,-9223372036854775807)", C(1, 1), "0"},
+		{"(2,2):(9223372036854775807,1)", C(1, 1), "9223372036854775807 + 1*1 does not fit 63 bits, or is too large an expression"},
+		{"(2,2):(9223372036854775807@0,1@0)", C(1, 1), "(9223372036854775807) + 1*1@0 does not fit 63 bits, or is too large an expression"},
+		{"(2,2):(9223372036854775807@0,1@1)", C(1, 1), "(9223372036854775807,1)"},
+		{"((2,2),2):((9223372036854775807,1),1)", C(3, 0), "9223372036854775807 + 1*1 does not fit 63 bits, or is too large an expression"},
+		{"8:2", CoordOf(math.MaxInt64), "0 + 9223372036854775807*2 does not fit 63 bits, or is too large an expression"},
+		{"Sw<3,3,3> o 9223372036854775807 o 8:1", CoordOf(1), "9223372036854775807 + 1 does not fit 63 bits, or is too large an expression"},
+	} {
+		a, err := MustParse(c.layout).AtArith(c.at)
+		if err == nil {
+			require.Equal(t, c.want, a.String(), c.layout)
+			continue
+		}
+		require.Regexp(t, `: `+regexp.QuoteMeta(c.want)+"$", err.Error(), c.layout)
+	}
 }

@@ -43,7 +43,11 @@ func (l Layout) AtArith(c Coord) (Arith, error) {
 	if !a.IsPlain() {
 		return Arith{}, failf("a swizzle applies to offsets, not to coordinates").in("at", l, c)
 	}
-	return Arith{plain: l.sw.ApplyExpr(a.plain.Add(l.off))}, nil
+	at, ok := a.plain.AddOK(l.off)
+	if !ok {
+		return Arith{}, failf("%s + %s does not fit 63 bits, or is too large an expression", exprText(l.off), a).in("at", l, c)
+	}
+	return Arith{plain: l.sw.ApplyExpr(at)}, nil
 }
 
 func addAt(a *Arith, c node[index], s node[sym.Expr], d node[Step]) *Error {
@@ -51,8 +55,7 @@ func addAt(a *Arith, c node[index], s node[sym.Expr], d node[Step]) *Error {
 		if c.v.free {
 			return failf("an Underscore has no value").hint("use Slice")
 		}
-		addIndex(a, c.v.e, s, d)
-		return nil
+		return addIndex(a, c.v.e, s, d)
 	}
 	if s.isLeaf() || len(c.sub) != len(s.sub) {
 		return failf("coordinate %s does not fit shape %s", Coord{n: c}, Shape{n: s})
@@ -66,25 +69,35 @@ func addAt(a *Arith, c node[index], s node[sym.Expr], d node[Step]) *Error {
 }
 
 // addIndex adds the value at the 1-D index i.
-func addIndex(a *Arith, i sym.Expr, s node[sym.Expr], d node[Step]) {
+func addIndex(a *Arith, i sym.Expr, s node[sym.Expr], d node[Step]) *Error {
 	if s.isLeaf() {
-		if d.v.IsPlain() {
-			a.plain = a.plain.Add(i.Mul(d.v.Coef))
-		} else {
-			*a = a.addStep(d.v.Times(i))
-		}
-		return
+		return addSteps(a, i, d.v)
 	}
 	for k := range s.sub {
 		if k == len(s.sub)-1 {
-			addIndex(a, i, s.sub[k], d.sub[k])
-			return
+			return addIndex(a, i, s.sub[k], d.sub[k])
 		}
 		n := productOf(s.sub[k])
 		q, r := divMod(i, n)
-		addIndex(a, r, s.sub[k], d.sub[k])
+		if e := addIndex(a, r, s.sub[k], d.sub[k]); e != nil {
+			return e
+		}
 		i = q
 	}
+	return nil
+}
+
+// addSteps adds i steps.
+func addSteps(a *Arith, i sym.Expr, d Step) *Error {
+	way, ok := i.MulOK(d.Coef)
+	if ok {
+		_, ok = a.Get(d.Basis...).AddOK(way)
+	}
+	if !ok {
+		return failf("%s + %s*%s does not fit 63 bits, or is too large an expression", a, exprText(i), d)
+	}
+	*a = a.addStep(Step{way, d.Basis}.norm())
+	return nil
 }
 
 // divMod divides as C does where both are constants (negative indices included).

@@ -38,8 +38,7 @@ func sliceNode(c node[index], s node[sym.Expr], d node[Step], off *Arith, top bo
 			}
 			return tupleOf(s), tupleOf(d), nil
 		}
-		addIndex(off, c.v.e, s, d)
-		return tupleOf[sym.Expr](), tupleOf[Step](), nil
+		return tupleOf[sym.Expr](), tupleOf[Step](), addIndex(off, c.v.e, s, d)
 	}
 	if s.isLeaf() || len(c.sub) != len(s.sub) {
 		return s, d, failf("coordinate %s does not fit shape %s", Coord{n: c}, Shape{n: s})

@@ -84,7 +84,7 @@ func shade(l algebra.Layout, g *grid) {
 	for i := range g.cells {
 		step := int64(0)
 		if span := uint64(hi - lo); span > 0 {
-			step = int64(float64(l.AtInt(int64(i))-lo) / float64(span) * (rampSteps - 1))
+			step = int64(float64(uint64(l.AtInt(int64(i))-lo)) / float64(span) * (rampSteps - 1))
 		}
 		g.cells[i].class = "r" + number(step)
 	}

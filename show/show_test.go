@@ -2,6 +2,7 @@ package show_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -36,6 +37,17 @@ func follow(t *testing.T, atom string, m *ir.TiledMMA, o ir.Operand) *ir.TiledCo
 	c, err := ir.NewTiledCopyMMA(row, elem.KF16, m, o)
 	require.NoError(t, err)
 	return c
+}
+
+// TestFarOffsets draws a layout that reaches from one end of 64 bits to the other: the span of its offsets has 64 bits itself.
+func TestFarOffsets(t *testing.T) {
+	p, err := show.Layout(algebra.MustParse("(2,2):(-9223372036854775807,9223372036854775807)"))
+	require.NoError(t, err)
+	var got []string
+	for _, m := range regexp.MustCompile(`class="(r\d+)">\s*<title>[^<]*-&gt; (\S+)</title>`).FindAllStringSubmatch(string(p.SVG()), -1) {
+		got = append(got, m[2]+" "+m[1])
+	}
+	require.Equal(t, []string{"0 r7", "-9223372036854775807 r0", "9223372036854775807 r15", "0 r7"}, got)
 }
 
 func TestLayoutCells(t *testing.T) {

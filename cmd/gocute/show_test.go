@@ -121,6 +121,7 @@ func TestShowRefusals(t *testing.T) {
 		{1, "layout (257,8): 257 x 8 cells are too many to draw; the limit is 256 a side and 32768 in all", []string{"layout", "(257,8):(8,1)"}},
 		{1, "LAYOUT: expected a layout, but 7 is none", []string{"layout", "7"}},
 		{1, "LAYOUT: ", []string{"layout", "(4,8"}},
+		{1, "at(3:4611686018427387904, 2): 0 + 2*4611686018427387904 does not fit 63 bits", []string{"layout", "3:4611686018427387904"}},
 		{1, "TILE: ", []string{"tv", "(4,2):(1,4)", "4,x("}},
 		{1, "there is no MMA atom SM80_16x8x16_F32F16F16F32; did you mean " + showAtom, []string{"mma", "SM80_16x8x16_F32F16F16F32"}},
 		{1, "there is no copy atom LDSM; ", []string{"copy", "LDSM", "--mma", showAtom, "--operand", "A"}},
