@@ -15,6 +15,7 @@ import (
 	"github.com/gocute/gocute/gen"
 	"github.com/gocute/gocute/gen/cir"
 	gencuda "github.com/gocute/gocute/gen/cuda"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Inspection is what a kernel does and costs, as `gocute check` prints it.
@@ -167,8 +168,8 @@ func (in *Inspection) worst(what string, excess func(*emu.Access) int64) string 
 	if most == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d: %s of %s: %d %s in %d requests", filepath.Base(most.Pos.File), most.Pos.Line, most.Kind,
-		most.Mem, excess(most), what, most.Requests)
+	return fmt.Sprintf("%s:%d: %s of %s: %d %s in %s", filepath.Base(most.Pos.File), most.Pos.Line, most.Kind,
+		most.Mem, excess(most), what, text.Count(most.Requests, "request"))
 }
 
 // Err is nil if the kernel is right and within its budgets.
@@ -254,12 +255,12 @@ func (in *Inspection) costs(b *strings.Builder, rep *emu.Report) {
 	fmt.Fprintf(b, "  warps    %s\n", strings.Join(kinds, ", "))
 	regs := "registers unknown"
 	if in.Registers > 0 {
-		regs = fmt.Sprintf("%d registers", in.Registers)
+		regs = text.Count(in.Registers, "register")
 	}
-	fmt.Fprintf(b, "  block    %d threads, %d bytes of shared memory, %s\n", in.Threads, in.Shared, regs)
+	fmt.Fprintf(b, "  block    %s, %d bytes of shared memory, %s\n", text.Count(in.Threads, "thread"), in.Shared, regs)
 	for _, c := range chips {
 		n := c.blocks(in.Threads, in.Registers, in.Shared)
-		fmt.Fprintf(b, "  %s    %d blocks an SM, %.0f %% of its threads\n", c.name, n, 100*float64(n*in.Threads)/float64(c.threads))
+		fmt.Fprintf(b, "  %s    %s an SM, %.0f %% of its threads\n", c.name, text.Count(n, "block"), 100*float64(n*in.Threads)/float64(c.threads))
 	}
 	fmt.Fprintf(b, "  %-18s %-13s %-6s %6s %9s %11s %17s %10s\n", "line", "access", "memory", "bytes", "requests", "moved", "sectors (least)", "conflicts")
 	for _, a := range merged(rep.Accesses) {

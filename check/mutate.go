@@ -11,6 +11,7 @@ import (
 	"github.com/gocute/gocute/emu"
 	"github.com/gocute/gocute/gen"
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Mutant is a kernel from which one barrier, wait or predicate was taken away, or moved.
@@ -263,7 +264,7 @@ func MutantTable(verdicts []Verdict) (table string, survivors int) {
 	for _, line := range order {
 		fmt.Fprintf(&b, "%4d  %s\n", counts[line], line)
 	}
-	fmt.Fprintf(&b, "%d mutants, %d caught, %d not\n", len(verdicts), len(verdicts)-survivors, survivors)
+	fmt.Fprintf(&b, "%s, %d caught, %d not\n", text.Count(len(verdicts), "mutant"), len(verdicts)-survivors, survivors)
 	return b.String(), survivors
 }
 

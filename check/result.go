@@ -10,6 +10,7 @@ import (
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/emu"
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Result is what a run did.
@@ -168,7 +169,7 @@ func (r *Result) body() string {
 func (r *Result) emulator() string {
 	s := "the emulator"
 	if r.Report != nil {
-		s += fmt.Sprintf(", %d blocks", r.Report.Counts.Blocks)
+		s += ", " + text.Count(r.Report.Counts.Blocks, "block")
 	}
 	if len(r.EmuSeeds) > 1 || len(r.EmuSeeds) == 1 && r.EmuSeeds[0] != 0 {
 		s += fmt.Sprintf(", schedules %v", r.EmuSeeds)
@@ -211,7 +212,7 @@ func (o *Output) summary() string {
 	if o.Compared < o.Elements {
 		what = fmt.Sprintf("a sample of %d of", o.Compared)
 	}
-	s += fmt.Sprintf(": %s %d elements compared, largest error %.3g", what, o.Elements, o.MaxAbs)
+	s += fmt.Sprintf(": %s %s compared, largest error %.3g", what, text.Count(o.Elements, "element"), o.MaxAbs)
 	if o.MaxAbs > 0 {
 		s += fmt.Sprintf(" at %s (got %.8g, expected %.8g)", coord(o.At), o.Got, o.Want)
 	}

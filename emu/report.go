@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Report is what a run did and found.
@@ -96,14 +97,14 @@ func (r *Report) Err() error {
 // String is a short summary, for logs.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d blocks in %v, %d findings", r.Kernel, r.Counts.Blocks, r.Elapsed.Round(time.Millisecond), len(r.Findings))
+	fmt.Fprintf(&b, "%s: %s in %v, %s", r.Kernel, text.Count(r.Counts.Blocks, "block"), r.Elapsed.Round(time.Millisecond), text.Count(len(r.Findings), "finding"))
 	for k := range numKinds {
 		if n := r.Counts.Instructions[kindNames[k]]; n > 0 {
 			fmt.Fprintf(&b, ", %d %s", n, kindNames[k])
 		}
 	}
 	if w := r.Counts.Wavefronts; w > 0 {
-		fmt.Fprintf(&b, ", %d bank conflicts", w-r.Counts.LeastWavefronts)
+		b.WriteString(", " + text.Count(w-r.Counts.LeastWavefronts, "bank conflict"))
 	}
 	return b.String()
 }

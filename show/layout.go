@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // rampSteps is the number of shades of a layout's offsets.
@@ -34,7 +35,7 @@ func Layout(l algebra.Layout) (*Picture, error) {
 	}
 	shade(l, g)
 	p := &Picture{title: l.String(), grids: []*grid{g}}
-	note := fmt.Sprintf("%d coordinates", rows*cols)
+	note := text.Count(rows*cols, "coordinate")
 	if c, err := l.Plain().Cosize(); err == nil && l.IsStatic() {
 		note += fmt.Sprintf("; cosize %s", c)
 	}

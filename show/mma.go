@@ -7,6 +7,7 @@ import (
 	"github.com/gocute/gocute/atoms"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // operand is what the grids of A, B and C differ in.
@@ -85,7 +86,7 @@ func TiledMMA(m *ir.TiledMMA) (*Picture, error) {
 	p := &Picture{
 		title: "TiledMMA of " + m.Row.Name,
 		notes: []string{
-			fmt.Sprintf("tile (M,N,K)=(%d,%d,%d), %d threads", m.Tile[0], m.Tile[1], m.Tile[2], m.NumThr),
+			fmt.Sprintf("tile (M,N,K)=(%d,%d,%d), %s", m.Tile[0], m.Tile[1], m.Tile[2], text.Count(m.NumThr, "thread")),
 			"ThrLayoutVMNK " + m.ThrVMNK.String(),
 			"T: thread, V: value of that thread; lines part atoms",
 		},

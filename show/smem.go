@@ -5,6 +5,7 @@ import (
 
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/dsl/ir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Shared memory has 32 banks of 32 bits.
@@ -44,7 +45,7 @@ func Smem(l algebra.Layout, bits int, a *Access) (*Picture, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	p := &Picture{title: l.String(), notes: []string{fmt.Sprintf("shared memory, elements of %d bits; number: bank", bits)}}
+	p := &Picture{title: l.String(), notes: []string{fmt.Sprintf("shared memory, elements of %s; number: bank", text.Count(bits, "bit"))}}
 	g := m.grid()
 	if a != nil {
 		notes, err := m.mark(g, a)
@@ -152,7 +153,7 @@ func (m *memory) mark(g *grid, a *Access) ([]string, error) {
 		if p.ways > 1 {
 			cost = fmt.Sprintf("%d-way conflict", p.ways)
 		}
-		notes = append(notes, fmt.Sprintf("phase %d, lanes %d to %d: %d words in %d banks, %s", i, p.first, p.last, p.words, p.banks, cost))
+		notes = append(notes, fmt.Sprintf("phase %d, lanes %d to %d: %s in %s, %s", i, p.first, p.last, text.Count(p.words, "word"), text.Count(p.banks, "bank"), cost))
 	}
 	return notes, nil
 }
@@ -260,10 +261,10 @@ func (m *memory) accessed(a *Access) (algebra.Layout, int64, error) {
 	nv, _ := tv.Mode(1).IntSize()
 	perStep, _ := a.Copy.Atom(a.Side).Mode(1).IntSize()
 	if w := (nt + warpSize - 1) / warpSize; a.Warp < 0 || int64(a.Warp) >= w {
-		return none, 0, fmt.Errorf("the copy has %d warps, but warp %d is asked for", w, a.Warp)
+		return none, 0, fmt.Errorf("the copy has %s, but warp %d is asked for", text.Count(w, "warp"), a.Warp)
 	}
 	if s := nv / perStep; a.Step < 0 || int64(a.Step) >= s {
-		return none, 0, fmt.Errorf("the copy takes %d steps over its tile, but step %d is asked for", s, a.Step)
+		return none, 0, fmt.Errorf("the copy takes %s over its tile, but step %d is asked for", text.Count(s, "step"), a.Step)
 	}
 	return tv, rows, nil
 }

@@ -115,8 +115,8 @@ func TestAccessRefusals(t *testing.T) {
 	}{
 		{"(16,64):(64,1)", 16, show.Access{Phase: 4}, "has phases 0 to 3, but phase 4 is asked for"},
 		{"(16,64):(64,1)", 16, show.Access{Phase: -1}, "has phases 0 to 3"},
-		{"(16,64):(64,1)", 16, show.Access{Warp: 1}, "the copy has 1 warps, but warp 1 is asked for"},
-		{"(16,64):(64,1)", 16, show.Access{Step: 1}, "takes 1 steps over its tile, but step 1 is asked for"},
+		{"(16,64):(64,1)", 16, show.Access{Warp: 1}, "the copy has 1 warp, but warp 1 is asked for"},
+		{"(16,64):(64,1)", 16, show.Access{Step: 1}, "takes 1 step over its tile, but step 1 is asked for"},
 		{"(16,64):(64,1)", 16, show.Access{Side: ir.Destination}, "the destination side of SM75_U32x4_LDSM_N is in register memory, not in shared"},
 		{"(8,64):(64,1)", 16, show.Access{}, "the copy's tile (16,16) is larger than the layout (8,64):(64,1)"},
 		{"(16,64):(65,1)", 16, show.Access{}, "expects vectors to start at multiples of 8 elements, but lane 1's starts at 65 in (16,64):(65,1)"},

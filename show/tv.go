@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // threadColors is the number of fills: 8 hues by the thread's last three bits, 4 tints by the next two.
@@ -33,14 +34,7 @@ func TV(tv algebra.Layout, tile algebra.Shape) (*Picture, error) {
 func countsOf(tv algebra.Layout) string {
 	nt, _ := tv.Mode(0).IntSize()
 	nv, _ := tv.Mode(1).IntSize()
-	return plural(nt, "thread") + " x " + plural(nv, "value")
-}
-
-func plural(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return text.Count(nt, "thread") + " x " + text.Count(nv, "value")
 }
 
 // tvSpec is what one grid of threads and values shows.

@@ -9,6 +9,7 @@ import (
 	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // fragments is the least number of registers that a kernel's products need: at the widest Gemm, the accumulators and the
@@ -71,7 +72,7 @@ func occupancy(chip Chip, c *cir.Kernel, registers, static int) string {
 	case blocks == 0:
 		return fmt.Sprintf("occupancy: not one block fits, for its %s", bound)
 	case warps < schedulers:
-		return fmt.Sprintf("occupancy: %d warps on a multiprocessor, for its %s, where %d schedulers want one each", warps, bound, schedulers)
+		return fmt.Sprintf("occupancy: %s on a multiprocessor, for its %s, where %d schedulers want one each", text.Count(warps, "warp"), bound, schedulers)
 	}
 	return ""
 }

@@ -89,5 +89,5 @@ func Tile() *dsl.Kernel { return kernels.MMATile() }
 	gocute(t, dir, "build", "./mine", "--header").ok(t)
 	require.Subset(t, names(tree(t, dir)), []string{"out/include/gocute/mma_sm80.cuh", "out/mma_tile/bin/mma_tile.sm_90.cubin", "out/mma_tile/mma_tile.cu"})
 	require.Contains(t, gocute(t, dir, "build", "./out/mma_tile").ok(t).stdout, "mma_tile  compute_80  cached\n")
-	require.Equal(t, "out: 1 kernels, up to date\n", gocute(t, dir, "gen", "./mine", "--header", "--check").ok(t).stdout)
+	require.Equal(t, "out: 1 kernel, up to date\n", gocute(t, dir, "gen", "./mine", "--header", "--check").ok(t).stdout)
 }

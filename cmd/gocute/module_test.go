@@ -43,7 +43,7 @@ PASS
 		require.Equal(t, text, after[name], name)
 	}
 	require.Equal(t, "out/scale\tup to date\n", gocute(t, dir, "gen", "./...").ok(t).stdout)
-	require.Equal(t, "out: 1 kernels, up to date\n", gocute(t, dir, "gen", "./scale", "--check").ok(t).stdout)
+	require.Equal(t, "out: 1 kernel, up to date\n", gocute(t, dir, "gen", "./scale", "--check").ok(t).stdout)
 	require.Equal(t, after, tree(t, dir))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocute/gocute/cmd/gocute/runner"
 	"github.com/gocute/gocute/gen/golaunch"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // output is what a command is about to write. Everything is made in memory first; then all files are written beside
@@ -230,7 +231,7 @@ func (o *output) check(s *session, stale []string) error {
 		}
 	}
 	if len(lines) == 0 {
-		fmt.Fprintf(s.stdout, "%s: %d kernels, up to date\n", s.shorten(o.dir), len(o.kernels))
+		fmt.Fprintf(s.stdout, "%s: %s, up to date\n", s.shorten(o.dir), text.Count(len(o.kernels), "kernel"))
 		return nil
 	}
 	return append(lines, fmt.Sprintf("%s is not up to date: run gocute gen with these packages", s.shorten(o.dir)))

@@ -54,6 +54,8 @@ func TestShowOutput(t *testing.T) {
 	require.Equal(t, []string{"a.svg", "sub/a.html"}, names(files))
 	require.Equal(t, svg, files["a.svg"])
 	require.Contains(t, files["sub/a.html"], "<svg ")
+	svg = gocute(t, dir, "show", "smem", "(1,8):(1,1)", "--elem", "f32", "--copy", "UniversalCopy<u32>", "--thr", "1:1", "--val", "1:1").ok(t).stdout
+	require.Contains(t, svg, "phase 0, lanes 0 to 0: 1 word in 1 bank, no conflict")
 }
 
 // TestShowForms gives every command and flag once, in forms that mean the same.

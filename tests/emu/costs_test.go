@@ -44,7 +44,7 @@ func TestBudgets(t *testing.T) {
 		{transposed("transpose_padded", 1, NoBankConflicts, Coalesced), ""},
 		{transposed("transpose", 0, NoBankConflicts), "budget: expected no bank conflicts, but costs_test.go:29: load.shared of s: 992 bank conflicts in 32 requests"},
 		{transposed("transpose_free", 0, Coalesced), ""},
-		{columns(Coalesced), "budget: expected fully coalesced, but costs_test.go:66: load.global of A: 28 sectors beyond the least in 1 requests"},
+		{columns(Coalesced), "budget: expected fully coalesced, but costs_test.go:66: load.global of A: 28 sectors beyond the least in 1 request"},
 	} {
 		in, err := check.Inspect(t.Context(), c.k, check.Args{}, check.Options{})
 		require.NoError(t, err)
