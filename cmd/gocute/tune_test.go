@@ -140,6 +140,20 @@ func TestTuneRefuses(t *testing.T) {
 	gocute(t, dir, "tune", "--run", "none").fails(t, 1, "expected a folder that gocute tune --bundle wrote: open none/tune.json: no such file or directory\n")
 }
 
+// TestTuneShapes: what is wrong with a family's own shapes is told with the family's line.
+func TestTuneShapes(t *testing.T) {
+	for shape, want := range map[string]string{
+		`"M": 0`:          "tune: copies: no candidate takes these sizes: copy_r4: M = 0: must be at least 1",
+		`"M": -64`:        "tune: copies: no candidate takes these sizes: copy_r4: M = -64: must be at least 1",
+		`"M": 6`:          "tune: copies: no candidate takes these sizes: copy_r4: M = 6: must be a multiple of 4",
+		`"M": 64, "N": 8`: "copy_r4: there is no dim or scalar N: expected one of M",
+		``:                `family "copies": shape (): expects a value of M too`,
+	} {
+		dir := foreign(t, map[string]string{"copies/copies.go": strings.Replace(copies, `"M": 1000`, shape, 1)})
+		gocute(t, dir, "tune", "copies", "./copies", "--dry-run", "--arch=sm_80").fails(t, 1, "copies/copies.go:12: "+want+"\n")
+	}
+}
+
 // TestTuneBundle compiles a family for a machine with a GPU; without one, measuring is refused.
 func TestTuneBundle(t *testing.T) {
 	if _, err := build.FindNVRTC(t.Context(), build.Options{NoInstall: true}); err != nil {

@@ -29,9 +29,13 @@ func prepare(ctx context.Context, req Request, pkgs []Package) Response {
 	if err := f.Err(); err != nil {
 		return Response{Errors: at(pos, err)}
 	}
-	args, err := shapes(f, req)
+	args, own, err := shapes(f, req)
+	where := lines
+	if own { // what is wrong with a shape is wrong in the family
+		where = func(err error) []string { return at(pos, err) }
+	}
 	if err != nil {
-		return Response{Errors: lines(err)}
+		return Response{Errors: where(err)}
 	}
 	opt := tune.Options{Chip: req.Chip, Args: args, Seed: req.Seed, Progress: progress()}
 	if req.Compiler != "" {
@@ -41,7 +45,7 @@ func prepare(ctx context.Context, req Request, pkgs []Package) Response {
 	}
 	b, err := tune.Prepare(ctx, f, opt)
 	if err != nil {
-		return Response{Errors: lines(err)}
+		return Response{Errors: where(err)}
 	}
 	files, err := b.Files()
 	if err != nil {
@@ -129,11 +133,14 @@ func findFamily(name string, pkgs []Package) (fam *dsl.Family, pos string, names
 	return nil, "", names, errors.Join(errs...)
 }
 
-// shapes are the arguments to tune for: those of the command line, or else the family's.
-func shapes(f *dsl.Family, req Request) ([]check.Args, error) {
+// shapes are the arguments to tune for: those of the command line, or else the family's own.
+func shapes(f *dsl.Family, req Request) (out []check.Args, own bool, err error) {
 	k, err := sound(f)
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	if _, err := arguments(k, Request{Set: req.Set}); err != nil {
+		return nil, false, err
 	}
 	isDim := map[string]bool{}
 	for _, q := range k.IR().Params {
@@ -145,7 +152,13 @@ func shapes(f *dsl.Family, req Request) ([]check.Args, error) {
 	case slices.ContainsFunc(slices.Collect(maps.Keys(req.Set)), func(name string) bool { return isDim[name] }), len(f.Shapes) == 0:
 		given = []map[string]string{{}} // one shape, all of it in Set
 	default:
+		own = true
 		for _, s := range f.Shapes {
+			for _, q := range k.IR().Params {
+				if _, has := s[q.Name]; isDim[q.Name] && !has {
+					return nil, own, fmt.Errorf("family %q: shape (%s): expects a value of %s too", f.Name, tune.DimsText(s), q.Name)
+				}
+			}
 			set := map[string]string{}
 			for name, v := range s {
 				set[name] = fmt.Sprint(v)
@@ -153,7 +166,6 @@ func shapes(f *dsl.Family, req Request) ([]check.Args, error) {
 			given = append(given, set)
 		}
 	}
-	var out []check.Args
 	for _, s := range given {
 		set := maps.Clone(req.Set)
 		if set == nil {
@@ -162,11 +174,11 @@ func shapes(f *dsl.Family, req Request) ([]check.Args, error) {
 		maps.Copy(set, s)
 		a, err := arguments(k, Request{Set: set, Seed: req.Seed})
 		if err != nil {
-			return nil, err
+			return nil, own, err
 		}
 		out = append(out, a)
 	}
-	return out, nil
+	return out, own, nil
 }
 
 // sound is the first candidate without a mistake, which knows the arguments of all.
