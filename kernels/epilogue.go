@@ -214,6 +214,15 @@ func (o output[E, Acc, Q, O]) rows(w work, slice Expr, vectors bool) {
 	r.store(thr, o.vec)
 }
 
+// rowsAtOnce is how many of a thread's rows are moved together, so that their latencies overlap.
+func rowsAtOnce(rows int) int {
+	n := 4
+	for rows%n != 0 {
+		n /= 2
+	}
+	return n
+}
+
 // rowStore moves a tile of accumulators from shared memory to C, a row of threads after the other.
 type rowStore[O, Q, Acc elem.Any] struct {
 	k           *K
@@ -237,10 +246,7 @@ func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 	from := s2r.Slice(r.thread).PartitionS(r.sC) // (CPY,CPY_M,CPY_N)
 	to := r2g.Slice(r.thread).PartitionD(r.gC)   // (CPY,CPY_M,CPY_N)
 	old := g2r.Slice(r.thread).PartitionS(r.gC)  // (CPY,CPY_M,CPY_N)
-	together := 4                                // rows, so that their latencies overlap
-	for to.Extent(1)%together != 0 {
-		together /= 2
-	}
+	together := rowsAtOnce(to.Extent(1))
 	x := make([]Tensor[Rmem, Q], together) // (CPY,CPY_N)
 	k.Loop(0, to.Extent(1)/together, func(i Expr) {
 		k.Helper()

@@ -83,10 +83,7 @@ func (n narrow[E, Acc, Q, O]) rows(o output[E, Acc, Q, O], w work, slice Expr) {
 	r2g := NewTiledCopy[O](atoms.UniversalCopy[Rmem, Gmem](128), thr, val)
 	from := s2r.Slice(w.thread).PartitionS(n.sO)                           // (CPY,CPY_M,CPY_N)
 	to := r2g.Slice(w.thread).PartitionD(o.tile(w, n.sO.Extent(0), slice)) // (CPY,CPY_M,CPY_N)
-	together := 4                                                          // rows, so that their latencies overlap
-	for to.Extent(1)%together != 0 {
-		together /= 2
-	}
+	together := rowsAtOnce(to.Extent(1))
 	k.Loop(0, to.Extent(1)/together, func(i Expr) {
 		k.Helper()
 		rows := make([]Tensor[Rmem, O], together) // (CPY,CPY_N)
