@@ -6,14 +6,13 @@ import (
 	"github.com/gocute/gocute/atoms"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
-	"github.com/gocute/gocute/gen/cir"
 )
 
 // TiledCopy is a copy atom laid out over the threads and values of a tile.
 type TiledCopy[S, D Space, E elem.Any] struct {
-	c   *ir.TiledCopy
-	err error
-	pos cir.Pos // where it was made
+	c    *ir.TiledCopy
+	err  error
+	made []uintptr // the calls that made it
 }
 
 // ThrCopy is one thread's part of a TiledCopy.
@@ -24,7 +23,7 @@ type ThrCopy[S, D Space, E elem.Any] struct {
 }
 
 func tiledCopy[E elem.Any, S, D Space](c *ir.TiledCopy, err error) TiledCopy[S, D, E] {
-	return TiledCopy[S, D, E]{c: c, err: err, pos: userLine(nil)}
+	return TiledCopy[S, D, E]{c: c, err: err, made: calls()}
 }
 
 func twoLayouts(thr, val Layout) (t, v algebra.Layout, err error) {
@@ -106,7 +105,7 @@ func (c TiledCopy[S, D, E]) Slice(thread Expr) ThrCopy[S, D, E] {
 	}
 	if c.c == nil {
 		if c.err != nil && c.err != errReported {
-			k.fail(c.pos, "TiledCopy", "%v", c.err)
+			k.failAt(c.made, "TiledCopy", "%v", c.err)
 		}
 		return ThrCopy[S, D, E]{k: k}
 	}

@@ -50,6 +50,7 @@ type K struct {
 	names   map[string]bool
 	symbols map[string]*scope      // of loop variables and Vars
 	helpers map[string]bool        // functions whose lines are skipped in errors
+	library string                 // the function that called Define, where errors belong to its caller
 	closed  bool                   // Define has returned
 	facts   map[string]*sym.Symbol // what the branch being recorded knows of Dims, by name
 	arrived Tensor[Smem, elem.U32] // where Arrive tells its block the result
@@ -73,14 +74,14 @@ func Define(name string, body func(k *K)) *Kernel {
 	k.kernel = &Kernel{ir: &ir.Kernel{Name: name}}
 	k.kernel.pos = k.position()
 	k.body = &k.kernel.ir.Body
-	if why := kernelName(name); why != "" {
-		k.fail(k.kernel.pos, "Define", "expects a name that is an identifier in C and Go, but got %q: %s", name, why)
-	}
 	for n := range reserved {
 		k.names[n] = true
 	}
 	if k.function("Define", body == nil) {
 		k.run(body)
+	}
+	if why := kernelName(name); why != "" { // now that it is known whose line has the name
+		k.fail(k.kernel.pos, "Define", "expects a name that is an identifier in C and Go, but got %q: %s", name, why)
 	}
 	k.finish()
 	k.closed = true
@@ -92,7 +93,7 @@ func (k *K) run(body func(*K)) {
 	defer func() {
 		if r := recover(); r != nil {
 			if n, ok := r.(never); ok {
-				k.fail(userLine(k.helpers), n.op, "%s", n)
+				k.errorf(n.op, "%s", n)
 				return
 			}
 			pos, ours := k.panicPosition()
@@ -272,6 +273,7 @@ func ofPipeline(function string) bool {
 // Error is a mistake in a kernel, at a line of the user's code.
 type Error struct {
 	Pos    cir.Pos
+	Within cir.Pos // the line of the Library that the line at Pos called, if there is one
 	Kernel string
 	Op     string
 	Text   string
@@ -281,22 +283,37 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s: %s", e.Pos.File, e.Pos.Line, e.Kernel, e.Op, e.Text)
 }
 
-func (k *K) errorf(op, format string, args ...any) { k.fail(k.position(), op, format, args...) }
+func (k *K) errorf(op, format string, args ...any) {
+	k.failAt(calls(), op, format, args...)
+}
 
 func (k *K) fail(pos cir.Pos, op, format string, args ...any) {
+	k.report(&Error{Pos: pos, Op: op, Text: fmt.Sprintf(format, args...)})
+}
+
+// failAt is fail at the line that the calls blame, or at that of the mistake among the arguments.
+func (k *K) failAt(calls []uintptr, op, format string, args ...any) {
 	if slices.Contains(args, any(errReported)) {
 		return // what it depends on has been reported
 	}
 	text := fmt.Sprintf(format, args...)
 	for _, a := range args {
 		if m, ok := a.(*mistake); ok {
-			pos, op, text = lineOf(m.pcs, k.helpers), m.op, m.text
+			calls, op, text = m.pcs, m.op, m.text
 		}
 	}
-	text = strings.ReplaceAll(text, "\n", " ")
-	e := &Error{Pos: pos, Kernel: k.kernel.ir.Name, Op: op, Text: text}
+	e := &Error{Pos: k.blamed(calls), Op: op, Text: text}
+	if within := lineOf(calls, k.helpers); within != e.Pos {
+		e.Within = within
+	}
+	k.report(e)
+}
+
+// report adds an error that has not been reported.
+func (k *K) report(e *Error) {
+	e.Kernel, e.Text = k.kernel.ir.Name, strings.ReplaceAll(e.Text, "\n", " ")
 	for _, old := range k.kernel.errs { // a constructor's mistake is met at every use
-		if old, ok := old.(*Error); ok && *old == *e {
+		if old, ok := old.(*Error); ok && *old == (Error{e.Pos, old.Within, e.Kernel, e.Op, e.Text}) {
 			return
 		}
 	}

@@ -8,14 +8,13 @@ import (
 	"github.com/gocute/gocute/atoms"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
-	"github.com/gocute/gocute/gen/cir"
 )
 
 // TiledMMA is an MMA atom laid out over warps and, where a tile is given, permuted over it.
 type TiledMMA[D, A, B, C elem.Any] struct {
-	m   *ir.TiledMMA
-	err error
-	pos cir.Pos
+	m    *ir.TiledMMA
+	err  error
+	made []uintptr // the calls that made it
 }
 
 // ThrMMA is one thread's part of a TiledMMA.
@@ -28,7 +27,7 @@ type ThrMMA[D, A, B, C elem.Any] struct {
 // NewTiledMMA repeats an atom over warps, a layout over (M,N) or (M,N,K). A tile over (M,N,K) may follow, of ints,
 // Layouts (permutations) or All; without it the atoms lie side by side once.
 func NewTiledMMA[D, A, B, C elem.Any](a atoms.MMAAtom[D, A, B, C], warps Layout, tile ...Tiler) TiledMMA[D, A, B, C] {
-	out := TiledMMA[D, A, B, C]{pos: userLine(nil)}
+	out := TiledMMA[D, A, B, C]{made: calls()}
 	l, err := warps.Algebra()
 	perm := [3]any{algebra.Underscore, algebra.Underscore, algebra.Underscore}
 	switch {
@@ -91,7 +90,7 @@ func (m TiledMMA[D, A, B, C]) Slice(thread Expr) ThrMMA[D, A, B, C] {
 		return ThrMMA[D, A, B, C]{}
 	}
 	if m.m == nil {
-		k.fail(m.pos, "TiledMMA", "%v", m.err)
+		k.failAt(m.made, "TiledMMA", "%v", m.err)
 		return ThrMMA[D, A, B, C]{k: k}
 	}
 	e, ok := k.thread("Slice", thread, m.m.NumThr, "MMA")

@@ -25,7 +25,7 @@ type GEMMConfig struct {
 
 // GEMM computes C = alpha*A*B + beta*C in half precision, accumulating in f32 and rounding to O once. See Product.
 func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kernel {
-	return Product[E, elem.F32, elem.F32, O](name, atoms.MMA16816[E](), g, nil)
+	return Define(name, func(k *K) { multiply[E, elem.F32, elem.F32, O](k, atoms.MMA16816[E](), g, nil) })
 }
 
 // Product computes C = f(alpha*A*B + beta*C) for A (M,K) and B (N,K): the sum in Acc, what follows in Q, rounded to O once; f is the
@@ -35,74 +35,78 @@ func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kerne
 // With SplitK and StreamK, blocks write their parts of a sum to a workspace and the last one to come adds them up in
 // order, so the result does not depend on who that is. With StreamK, a block's next copies are under way while it stores.
 func Product[E, Acc, Q, O elem.Any](name string, atom atoms.MMAAtom[Acc, E, E, Acc], g GEMMConfig, f Epilogue[Q, O]) *Kernel {
-	return Define(name, func(k *K) {
-		if err := CheckGEMM[E, Acc, O](g); err != nil {
-			k.Fail("Product", err)
-			return
-		}
-		if q := elem.KindOf[Q](); elem.KindOf[Acc]().IsFloat() && !q.IsFloat() {
-			k.Fail("Product", fmt.Errorf("expects sums of %s to be followed by floating-point numbers, but got %s", elem.KindOf[Acc](), q))
-			return
-		}
-		rows, cols := factor{"A", "M", g.A}, factor{"B", "N", g.B}
-		if g.ColumnC { // a column-major C is the row-major product of B and A
-			rows, cols = cols, rows
-		}
-		dims := extents[E](k, g, rows, cols)
-		M, N, K := dims[rows.dim], dims[cols.dim], dims["K"]
+	return Define(name, func(k *K) { multiply(k, atom, g, f) })
+}
 
-		_, _, atomK := NewTiledMMA(atom, Shape(1, 1)).Tile()
-		mma := NewTiledMMA(atom, Shape(g.WarpM, g.WarpN), Tile(g.WarpM*16, g.WarpN*16, atomK))
-		k.Threads(mma.Threads())
-		var st *stream
-		var w work
-		if g.StreamK {
-			st = newStream(k, g, M, N, K)
-			w = st.work()
-		} else {
-			w = newWork(k, g, M, N, K)
-		}
-		A := globalOperand[E](k, rows.name, M, K, w.batch, rows.major) // (M,K)
-		B := globalOperand[E](k, cols.name, N, K, w.batch, cols.major) // (N,K)
-		C := globalOutput[O](k, M, N, w.batch)                         // (M,N)
-		out := newEpilogue(k, f, M, N)
-		alpha, beta := Scalar[Q](k, "alpha"), Scalar[Q](k, "beta")
-		ws := newWorkspace[Acc](k, g, w, mma.Threads())
-		expectGEMM[Acc](C, rows.name, cols.name, g, out)
-		k.GridDependencySynchronize()
+// multiply records the product.
+func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g GEMMConfig, f Epilogue[Q, O]) {
+	k.Library()
+	if err := CheckGEMM[E, Acc, O](g); err != nil {
+		k.Fail("Product", err)
+		return
+	}
+	if q := elem.KindOf[Q](); elem.KindOf[Acc]().IsFloat() && !q.IsFloat() {
+		k.Fail("Product", fmt.Errorf("expects sums of %s to be followed by floating-point numbers, but got %s", elem.KindOf[Acc](), q))
+		return
+	}
+	rows, cols := factor{"A", "M", g.A}, factor{"B", "N", g.B}
+	if g.ColumnC { // a column-major C is the row-major product of B and A
+		rows, cols = cols, rows
+	}
+	dims := extents[E](k, g, rows, cols)
+	M, N, K := dims[rows.dim], dims[cols.dim], dims["K"]
 
-		// Block tiles. Tails need no mask: the extents above, and the end of the block's part of K, are the truth.
-		gA := A.Within(1, w.endK).Tile(Tile(g.BM, g.BK), w.tileM, All) // (BLK_M,BLK_K,k)
-		gB := B.Within(1, w.endK).Tile(Tile(g.BN, g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
-		thr := mma.Slice(k.Thread)
-		a := newOperand(k, rows.name, gA, g, rows.major, CopyA(toFragments[E](rows.major), mma),
-			func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentA(thr, s) }) // (MMA,MMA_M,MMA_K)
-		b := newOperand(k, cols.name, gB, g, cols.major, CopyB(toFragments[E](cols.major), mma),
-			func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentB(thr, s) }) // (MMA,MMA_N,MMA_K)
-		p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, a: a, b: b, acc: FragmentOfC(thr, Shape(g.BM, g.BN))} // (MMA,MMA_M,MMA_N)
-		p.pipe = NewPipeline(k, "pipe", g.Stages, g.Sync)
-		end := newStore(p, C, N, alpha, beta, out)
-		if !g.StreamK {
+	_, _, atomK := NewTiledMMA(atom, Shape(1, 1)).Tile()
+	mma := NewTiledMMA(atom, Shape(g.WarpM, g.WarpN), Tile(g.WarpM*16, g.WarpN*16, atomK))
+	k.Threads(mma.Threads())
+	var st *stream
+	var w work
+	if g.StreamK {
+		st = newStream(k, g, M, N, K)
+		w = st.work()
+	} else {
+		w = newWork(k, g, M, N, K)
+	}
+	A := globalOperand[E](k, rows.name, M, K, w.batch, rows.major) // (M,K)
+	B := globalOperand[E](k, cols.name, N, K, w.batch, cols.major) // (N,K)
+	C := globalOutput[O](k, M, N, w.batch)                         // (M,N)
+	out := newEpilogue(k, f, M, N)
+	alpha, beta := Scalar[Q](k, "alpha"), Scalar[Q](k, "beta")
+	ws := newWorkspace[Acc](k, g, w, mma.Threads())
+	expectGEMM[Acc](C, rows.name, cols.name, g, out)
+	k.GridDependencySynchronize()
+
+	// Block tiles. Tails need no mask: the extents above, and the end of the block's part of K, are the truth.
+	gA := A.Within(1, w.endK).Tile(Tile(g.BM, g.BK), w.tileM, All) // (BLK_M,BLK_K,k)
+	gB := B.Within(1, w.endK).Tile(Tile(g.BN, g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
+	thr := mma.Slice(k.Thread)
+	a := newOperand(k, rows.name, gA, g, rows.major, CopyA(toFragments[E](rows.major), mma),
+		func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentA(thr, s) }) // (MMA,MMA_M,MMA_K)
+	b := newOperand(k, cols.name, gB, g, cols.major, CopyB(toFragments[E](cols.major), mma),
+		func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentB(thr, s) }) // (MMA,MMA_N,MMA_K)
+	p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, a: a, b: b, acc: FragmentOfC(thr, Shape(g.BM, g.BN))} // (MMA,MMA_M,MMA_N)
+	p.pipe = NewPipeline(k, "pipe", g.Stages, g.Sync)
+	end := newStore(p, C, N, alpha, beta, out)
+	if !g.StreamK {
+		p.start()
+		p.loop()
+		k.TriggerLaunchCompletion()
+		w = w.afterwards()
+		ws.finish(k, w, p.acc, func() { end.store(w) })
+		return
+	}
+	k.If(st.units.Ne(0), func() {
+		st.choose(k.BlockX.Mul(0))
+		p.start()
+	}, nil)
+	k.Loop(0, st.units, func(u Expr) {
+		p.loop()
+		done := st.keep(u)
+		k.If(u.Add(1).Lt(st.units), func() {
+			st.choose(u.Add(1))
 			p.start()
-			p.loop()
-			k.TriggerLaunchCompletion()
-			w = w.afterwards()
-			ws.finish(k, w, p.acc, func() { end.store(w) })
-			return
-		}
-		k.If(st.units.Ne(0), func() {
-			st.choose(k.BlockX.Mul(0))
-			p.start()
-		}, nil)
-		k.Loop(0, st.units, func(u Expr) {
-			p.loop()
-			done := st.keep(u)
-			k.If(u.Add(1).Lt(st.units), func() {
-				st.choose(u.Add(1))
-				p.start()
-			}, func() { k.TriggerLaunchCompletion() })
-			ws.finish(k, done, p.acc, func() { end.store(done) })
-		})
+		}, func() { k.TriggerLaunchCompletion() })
+		ws.finish(k, done, p.acc, func() { end.store(done) })
 	})
 }
 

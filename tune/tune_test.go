@@ -95,10 +95,10 @@ func TestPrune(t *testing.T) {
 		reasons[x.Config] = x.Pruned
 	}
 	require.Equal(t, "", reasons["good"])
-	require.Regexp(t, `^refused: .*gemm\.go:\d+: shared: .* at most 232448 bytes of shared memory, .* take 245760`, reasons["shared"])
+	require.Regexp(t, `^refused: .*tune_test\.go:\d+: shared: .* at most 232448 bytes of shared memory, .* take 245760`, reasons["shared"])
 	require.Equal(t, "registers: the accumulators and operands of one step take 304 of a thread, which can have 255", reasons["registers"])
 	require.Contains(t, reasons["occupancy"], "occupancy: 1 warp on a multiprocessor, for its shared memory")
-	require.Regexp(t, `^refused: .*gemm\.go:\d+: mistake: `, reasons["mistake"])
+	require.Regexp(t, `^refused: .*tune_test\.go:\d+: mistake: `, reasons["mistake"])
 	require.Equal(t, "refused: its function panicked: no such tile", reasons["panics"])
 	require.Equal(t, "spills: 8 bytes stored and 12 loaded at 255 registers", reasons["spills"])
 	require.Contains(t, reasons["refused"], "error: refused")
