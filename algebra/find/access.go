@@ -29,7 +29,7 @@ type Access struct {
 // Rows are the accesses of ldmatrix: 8x8 matrices of 16-bit elements, of which each of eight threads brings one row
 // of 16 bytes. Rows run along the mode of the layout that is contiguous.
 func Rows(l algebra.Layout, bits int64) (Access, error) {
-	r, err := matrix(l)
+	r, err := matrix(l, bits)
 	if err != nil {
 		return Access{}, err
 	}
@@ -53,9 +53,23 @@ func Rows(l algebra.Layout, bits int64) (Access, error) {
 // matrixOf tells how a matrix's 1-D coordinate moves along the mode that is contiguous, and along the other.
 type matrixOf struct{ run, other, runStep, otherStep int64 }
 
-func matrix(l algebra.Layout) (matrixOf, error) {
+// sharedMost is the most shared memory that a block has on any GPU, in bytes.
+const sharedMost = 227 << 10
+
+// holds refuses a shape whose elements do not fit shared memory, before any of them is looked at.
+func holds(s algebra.Shape, bits int64) error {
+	if n, ok := s.IntSize(); !ok || n > sharedMost*8/max(bits, 1) {
+		return fmt.Errorf("expected at most %d elements of %d bits, which a block's %d bytes of shared memory hold, but got the shape %s", sharedMost*8/max(bits, 1), bits, sharedMost, s)
+	}
+	return nil
+}
+
+func matrix(l algebra.Layout, bits int64) (matrixOf, error) {
 	if !l.IsStatic() || l.Rank() != 2 || l.Shape().IsLeaf() {
 		return matrixOf{}, fmt.Errorf("%s is not static with two modes", l)
+	}
+	if err := holds(l.Shape(), bits); err != nil {
+		return matrixOf{}, err
 	}
 	m, _ := l.Shape().Mode(0).IntSize()
 	n, _ := l.Shape().Mode(1).IntSize()
@@ -79,6 +93,9 @@ func contiguous(l algebra.Layout) bool {
 func Vectors(name string, tv algebra.Layout, bits, vec int64) (Access, error) {
 	if !tv.IsStatic() || tv.Rank() != 2 || tv.Shape().IsLeaf() {
 		return Access{}, fmt.Errorf("%s is no TV layout: it has two modes, threads and values", tv)
+	}
+	if err := holds(tv.Shape(), bits); err != nil {
+		return Access{}, err
 	}
 	threads, _ := tv.Shape().Mode(0).IntSize()
 	values, _ := tv.Shape().Mode(1).IntSize()

@@ -36,6 +36,9 @@ func ThreadValues(g Goal) (Copy, error) {
 	if g.Bits < 4 || g.Vector < g.Bits || g.Vector%g.Bits != 0 || g.Vector > 128 || g.Vector%8 != 0 {
 		return Copy{}, fmt.Errorf("a vector of %d bits does not consist of elements of %d bits", g.Vector, g.Bits)
 	}
+	if err := holds(g.Tile, g.Bits); err != nil {
+		return Copy{}, err
+	}
 	if g.Threads < 1 || g.Threads > 1024 || g.Across < 0 || g.Across > 1 {
 		return Copy{}, fmt.Errorf("%d threads across mode %d are none of a block", g.Threads, g.Across)
 	}

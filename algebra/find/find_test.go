@@ -108,3 +108,19 @@ func TestThreadValues(t *testing.T) {
 		require.Error(t, err, "%+v", g)
 	}
 }
+
+// TestTooLarge: what no shared memory holds is refused before its elements are counted.
+func TestTooLarge(t *testing.T) {
+	const want = "116224 elements of 16 bits, which a block's 232448 bytes of shared memory hold"
+	big := algebra.MustParse("(1048576,1048576):(1048576,1)")
+	_, err := Rows(big, 16)
+	require.ErrorContains(t, err, want)
+	_, err = Swizzle(big, 16, nil)
+	require.ErrorContains(t, err, want)
+	_, err = Padding(big, 16, nil)
+	require.ErrorContains(t, err, want)
+	_, err = Vectors("stores", algebra.MustParse("(1048576,1048576):(1,1)"), 16, 8)
+	require.ErrorContains(t, err, want)
+	_, err = ThreadValues(Goal{Tile: big.Shape(), Bits: 16, Vector: 128, Threads: 256})
+	require.ErrorContains(t, err, want)
+}

@@ -100,7 +100,7 @@ func checked(l algebra.Layout, elem int64, as []Access) (matrixOf, error) {
 	if elem < 4 || elem > 128 {
 		return matrixOf{}, fmt.Errorf("elements of %d bits are not supported", elem)
 	}
-	run, err := matrix(l)
+	run, err := matrix(l, elem)
 	if err != nil {
 		return run, err
 	}
