@@ -80,7 +80,7 @@ func ours() []entry {
 	list = append(list, entry{product: of(elem.KBF16, elem.KF32), name: "gemm_bf16", kernel: kernels.GEMMBF16, use: wide})
 	list = append(list, entries[elem.TF32, elem.F32, elem.F32, elem.F32](atoms.SM80_16x8x8_F32TF32TF32F32_TN, "TN", large, small, split)...)
 	list = append(list, entries[elem.S8, elem.S32, elem.S32, elem.S32](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split, skinny16)...)
-	return append(list, entries[elem.S8, elem.S32, elem.F32, elem.S8](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split)...)
+	return append(list, entries[elem.S8, elem.S32, elem.F32, elem.S8](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium)...)
 }
 
 // entries are those of the blocks for a product.
