@@ -124,3 +124,14 @@ func TestTooLarge(t *testing.T) {
 	_, err = ThreadValues(Goal{Tile: big.Shape(), Bits: 16, Vector: 128, Threads: 256})
 	require.ErrorContains(t, err, want)
 }
+
+// TestNegativeOffsets: arrays begin at their lowest offset, so layouts below 0 are refused.
+func TestNegativeOffsets(t *testing.T) {
+	l := algebra.MustParse("(64,64):(-64,1)")
+	rows, err := Rows(l, 16)
+	require.NoError(t, err)
+	_, err = Swizzle(l, 16, []Access{rows})
+	require.ErrorContains(t, err, "(64,64):(-64,1) has -64 at coordinate 1")
+	_, err = Padding(l, 16, []Access{rows})
+	require.ErrorContains(t, err, "(64,64):(-64,1) has -64 at coordinate 1")
+}

@@ -105,6 +105,11 @@ func checked(l algebra.Layout, elem int64, as []Access) (matrixOf, error) {
 		return run, err
 	}
 	n, _ := l.IntSize()
+	for i := range n {
+		if at := l.AtInt(i); at < 0 {
+			return run, fmt.Errorf("expected offsets from 0 on, but %s has %d at coordinate %d", l, at, i)
+		}
+	}
 	for _, a := range as {
 		for _, p := range a.Phases {
 			for _, c := range p {
