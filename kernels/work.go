@@ -14,8 +14,8 @@ type work struct {
 	share            func() share
 	slots            Expr // and how many parts the workspace holds
 	batch            *batch
-	thread           Expr // the thread that finishes it
-	again            func() work
+	thread           Expr        // the thread that finishes it
+	again            func() work // the same, computed anew; see afterwards
 }
 
 // afterwards is the same work with its numbers computed anew, so that the main loop need not keep them in registers.
