@@ -123,6 +123,9 @@ func (m ThrMMA[D, A, B, C]) fragment(op string, k *K, t *ir.Tensor, o ir.Operand
 		return nil
 	}
 	l, err := ir.OperandLayout(part.Layout, o)
+	if err == nil && o != ir.C {
+		l, err = part.FragmentLayout()
+	}
 	if err == nil {
 		err = m.m.HasFragment(o)
 	}

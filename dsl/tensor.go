@@ -263,13 +263,14 @@ func (k *K) usable(op string, ts ...*ir.Tensor) bool {
 }
 
 // FragmentLike declares registers for the elements of a partition: its mode 0 compact, the others in the order
-// of their strides.
+// of their strides. As in CuTe, what has stride 0 in mode 0 shares a register; not so in global memory, where an element
+// may lie within the extents and another that is at the same address beyond them.
 func FragmentLike[S Space, E elem.Any](t Tensor[S, E]) Tensor[Rmem, E] {
 	bad := Tensor[Rmem, E]{k: t.k}
 	if together("FragmentLike", origin(t)) == nil {
 		return bad
 	}
-	l, err := ir.FragmentLayout(t.t.Layout)
+	l, err := t.t.FragmentLayout()
 	if err == nil {
 		var out *ir.Tensor
 		if out, err = t.k.registers(fragmentName(t.t), t.t.Base, t.t.Elem, l, t.t.Values); err == nil {

@@ -236,6 +236,18 @@ func OperandLayout(l algebra.Layout, o Operand) (algebra.Layout, error) {
 	return FragmentLayout(l)
 }
 
+// FragmentLayout is the layout of registers for the tensor's elements, each of its own where it has coordinates of its own.
+func (t *Tensor) FragmentLayout() (algebra.Layout, error) {
+	if len(t.Bounds) == 0 || !t.Layout.Shape().IsStatic() {
+		return FragmentLayout(t.Layout)
+	}
+	modes := []algebra.Layout{algebra.Compact(t.Layout.Mode(0).Shape())}
+	for i := 1; i < t.Layout.Rank(); i++ {
+		modes = append(modes, t.Layout.Mode(i))
+	}
+	return FragmentLayout(algebra.Make(modes...))
+}
+
 // FragmentLayout is make_fragment_like: mode 0 compact and fastest, the other modes in the order of their
 // strides, those that are not static last, from left to right.
 func FragmentLayout(l algebra.Layout) (algebra.Layout, error) {
