@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/gen/cir"
 )
 
@@ -206,6 +207,20 @@ func (c *compiler) setReg(s cir.SetReg) func(*warp) {
 			return
 		}
 		w.put(d, w.mask, func(lane int) uint64 { return v[lane] })
+	}
+}
+
+// setWord sets the elements one after the other: none of the values reads what another one sets, which lowering sees to.
+func (c *compiler) setWord(s cir.SetWord) func(*warp) {
+	var sets []func(*warp)
+	for i, v := range s.Values {
+		one := cir.RegRef{Reg: s.Dst.Reg, Index: s.Dst.Index.Add(sym.Int(int64(i))), Elems: 1}
+		sets = append(sets, c.setReg(cir.SetReg{Pos: s.Pos, Dst: one, Value: v}))
+	}
+	return func(w *warp) {
+		for _, set := range sets {
+			set(w)
+		}
 	}
 }
 

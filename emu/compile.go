@@ -116,6 +116,8 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.store(s)
 	case cir.SetReg:
 		return c.setReg(s)
+	case cir.SetWord:
+		return c.setWord(s)
 	case cir.StoreValue:
 		return c.storeValue(s)
 	case cir.MMAStmt:

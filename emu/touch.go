@@ -32,6 +32,8 @@ func (t touched) stmt(s cir.Stmt) {
 		t.value(s.Value)
 	case cir.SetReg:
 		t.value(s.Value)
+	case cir.SetWord:
+		t.values(s.Values...)
 	case cir.Load:
 		t.loaded[s.Src.Mem] = true
 		t.cond(s.Pred)

@@ -166,6 +166,12 @@ func adjacent(t *Tensor, per int64, what string) error {
 	return nil
 }
 
+// WholeWords reports whether runs of elements of mode 0 fill whole registers of 32 bits.
+func (t *Tensor) WholeWords() bool {
+	per := int64(32 / t.Elem.Bits())
+	return t.Layout.IsStatic() && sizeOf(t.Layout.Mode(0))%per == 0 && adjacent(t, per, "") == nil
+}
+
 // CheckGemm says why an MMA cannot accumulate a*b into c.
 func CheckGemm(m *TiledMMA, a, b, c *Tensor) error {
 	if m.Row.IsGMMA() {

@@ -2,6 +2,7 @@ package cir
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gocute/gocute/algebra/sym"
 )
@@ -83,6 +84,8 @@ func touchesGlobal(s Stmt) bool {
 		return s.Dst.Mem.Space == Global || global(s.Value)
 	case SetReg:
 		return global(s.Value)
+	case SetWord:
+		return slices.ContainsFunc(s.Values, global)
 	case Atomic:
 		return s.Dst.Mem.Space == Global
 	case CpAsyncStmt, Arrive:

@@ -134,6 +134,13 @@ type SetReg struct {
 	Value Value
 }
 
+// SetWord sets all elements of one 32-bit register at once: the values are computed before any of them is set.
+type SetWord struct {
+	Pos
+	Dst    RegRef // of the elements that a register holds
+	Values []Value
+}
+
 // StoreValue writes one element of memory, where Pred (if any) is true.
 type StoreValue struct {
 	Pos
@@ -186,6 +193,7 @@ func (MBarrierWait) stmt()   {}
 func (Load) stmt()           {}
 func (Store) stmt()          {}
 func (SetReg) stmt()         {}
+func (SetWord) stmt()        {}
 func (StoreValue) stmt()     {}
 func (MMAStmt) stmt()        {}
 func (LdMatrixStmt) stmt()   {}

@@ -140,6 +140,16 @@ func (v *verifier) access(s Stmt) error {
 		return first(v.refs(s.Src), v.addr(s.Dst), v.cond(s.Pred))
 	case SetReg:
 		return first(v.refs(s.Dst), v.value(s.Value))
+	case SetWord:
+		if len(s.Values) != s.Dst.Elems || s.Dst.Bits() != 32 {
+			return fmt.Errorf("expected a value for each element of a 32-bit register, but got %d for %d bits", len(s.Values), s.Dst.Bits())
+		}
+		for _, x := range s.Values {
+			if err := v.value(x); err != nil {
+				return err
+			}
+		}
+		return v.refs(s.Dst)
 	case StoreValue:
 		return first(v.addr(s.Dst), v.value(s.Value), v.cond(s.Pred))
 	case MMAStmt:

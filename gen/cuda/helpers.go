@@ -79,7 +79,23 @@ struct bfloat16_t {
   asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(r) : "f"(x));
   return (uint8_t)r;
 }`},
+	{"round4_s8", helperFile, round4("s8", "")},
+	{"round4_u8", helperFile, round4("u8", " without a sign")},
 }, mbarrierHelpers(), gridHelpers(), packedHelpers(), vectorHelpers())
+
+// round4 is a function that rounds four numbers to integers of 8 bits in one register, two with each instruction of the chip.
+func round4(kind, sign string) string {
+	return `// Rounds to the nearest integers of 8 bits` + sign + `, ties to even; x is the lowest.
+` + fn + `uint32_t round4_` + kind + `(float x, float y, float z, float w) {
+  uint32_t r;
+  asm("{.reg .b32 high;\n"
+      "cvt.pack.sat.` + kind + `.s32.b32 high, %4, %3, 0;\n"
+      "cvt.pack.sat.` + kind + `.s32.b32 %0, %2, %1, high;}"
+      : "=r"(r)
+      : "r"(__float2int_rn(x)), "r"(__float2int_rn(y)), "r"(__float2int_rn(z)), "r"(__float2int_rn(w)));
+  return r;
+}`
+}
 
 // packings says how elements narrower than 32 bits leave and enter their register: the type that they have in
 // expressions, that value from the register shifted right, and the bits of a value v.

@@ -162,6 +162,29 @@ func (p *printer) setElem(r cir.RegRef, v text) {
 	}
 }
 
+// wordSetters compute a whole register from as many values of a kind, each converted with one rounding.
+var wordSetters = map[pair]string{
+	{elem.KF32, elem.KS8}: "round4_s8",
+	{elem.KF32, elem.KU8}: "round4_u8",
+}
+
+// setWord prints the statement that sets all elements of a register.
+func (p *printer) setWord(s cir.SetWord) {
+	word := p.word(s.Dst)
+	var xs []string
+	for _, v := range s.Values {
+		c, ok := v.(cir.Convert)
+		if !ok || wordSetters[pair{c.X.Kind(), c.To}] == "" || c.To != s.Dst.Reg.Elem {
+			p.fail("no way to set the %s of a register at once from %T", s.Dst.Reg.Elem, v)
+			return
+		}
+		xs = append(xs, p.value(c.X).s)
+	}
+	name := wordSetters[pair{elem.KF32, s.Dst.Reg.Elem}]
+	p.use.helper(name)
+	p.call(word+" = "+name, xs...)
+}
+
 // packed notes and names the helper that gets or sets an element narrower than 32 bits.
 func (p *printer) packed(what string, k elem.Kind) string {
 	p.memType(k)

@@ -145,6 +145,8 @@ func (p *printer) stmt(s cir.Stmt) {
 		p.line(`asm volatile("cp.async.wait_group %d;" ::: "memory");`, s.Pending)
 	case cir.SetReg:
 		p.setElem(s.Dst, p.value(s.Value))
+	case cir.SetWord:
+		p.setWord(s)
 	default:
 		if !p.mbarrier(s) && !p.grid(s) && !p.synced(s) {
 			p.access(s)

@@ -71,8 +71,11 @@ func (s *state) fill(op ir.FillOp) ([]cir.Stmt, error) {
 
 func lit(t *ir.Tensor, v float64) cir.Value { return cir.Lit{Elem: t.Elem, V: v} }
 
-// mapValues computes one element after the other.
+// mapValues computes one element after the other, or one register after the other.
 func (s *state) mapValues(op ir.MapOp) ([]cir.Stmt, error) {
+	if s.byWord(op) {
+		return s.mapWords(op)
+	}
 	return s.nest(op.Pos, extents(op.Dst, 1), func(x []sym.Expr) ([]cir.Stmt, error) {
 		var srcs []cir.Value
 		for _, t := range op.Srcs {

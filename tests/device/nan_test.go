@@ -110,6 +110,31 @@ func toIntegers[E elem.Any]() *Kernel {
 	})
 }
 
+// toBytes converts hard values register by register: eight threads four each.
+func toBytes() *Kernel {
+	return Define("to_bytes", func(k *K) {
+		x := In[elem.F32](k, "X", Shape(len(hard)))
+		k.Threads(len(hard) / 4)
+		four := x.Tile(Tile(4), k.Thread)
+		v := FragmentLike(four)
+		Map(four, v, func(v Val[elem.F32]) Val[elem.F32] { return v })
+		bytesOf[elem.S8](k, v)
+		bytesOf[elem.U8](k, v)
+	})
+}
+
+func bytesOf[O elem.Any](k *K, v Tensor[Rmem, elem.F32]) {
+	to := elem.KindOf[O]()
+	out := Out[O](k, to.String(), Shape(len(hard)))
+	Map(Convert[O](v), out.Tile(Tile(4), k.Thread), func(v Val[O]) Val[O] { return v })
+	Expect(out, 0, func(*Ref) func(at []int64) float64 {
+		return func(at []int64) float64 {
+			high, low := integers[to].of(elem.KF32, to, float64(float32(hard[at[0]])))
+			return high*half + low
+		}
+	})
+}
+
 // TestToIntegers compares conversions with the PTX ISA, in the emulator and on the GPU if there is one.
 func TestToIntegers(t *testing.T) {
 	places := []check.Where{check.CPU}
@@ -117,12 +142,12 @@ func TestToIntegers(t *testing.T) {
 		dev.Close()
 		places = append(places, check.GPU)
 	}
-	for _, k := range []*Kernel{toIntegers[elem.F16](), toIntegers[elem.BF16](), toIntegers[elem.F32](), toIntegers[elem.F64](), toIntegers[elem.TF32]()} {
+	for _, k := range []*Kernel{toIntegers[elem.F16](), toIntegers[elem.BF16](), toIntegers[elem.F32](), toIntegers[elem.F64](), toIntegers[elem.TF32](), toBytes()} {
 		for _, on := range places {
 			res, err := check.Run(t.Context(), k, check.Args{Tensors: map[string][]float64{"X": hard}}, check.Options{On: on})
 			require.NoError(t, err)
 			require.NoError(t, res.Err(), "%s on the %s", k.Name(), on)
-			require.Len(t, res.Outputs, 10)
+			require.Len(t, res.Outputs, map[bool]int{true: 2, false: 10}[k.Name() == "to_bytes"])
 		}
 	}
 }

@@ -61,6 +61,28 @@ __device__ __forceinline__ uint8_t round_u8(float x) {
   return (uint8_t)r;
 }
 
+// Rounds to the nearest integers of 8 bits, ties to even; x is the lowest.
+__device__ __forceinline__ uint32_t round4_s8(float x, float y, float z, float w) {
+  uint32_t r;
+  asm("{.reg .b32 high;\n"
+      "cvt.pack.sat.s8.s32.b32 high, %4, %3, 0;\n"
+      "cvt.pack.sat.s8.s32.b32 %0, %2, %1, high;}"
+      : "=r"(r)
+      : "r"(__float2int_rn(x)), "r"(__float2int_rn(y)), "r"(__float2int_rn(z)), "r"(__float2int_rn(w)));
+  return r;
+}
+
+// Rounds to the nearest integers of 8 bits without a sign, ties to even; x is the lowest.
+__device__ __forceinline__ uint32_t round4_u8(float x, float y, float z, float w) {
+  uint32_t r;
+  asm("{.reg .b32 high;\n"
+      "cvt.pack.sat.u8.s32.b32 high, %4, %3, 0;\n"
+      "cvt.pack.sat.u8.s32.b32 %0, %2, %1, high;}"
+      : "=r"(r)
+      : "r"(__float2int_rn(x)), "r"(__float2int_rn(y)), "r"(__float2int_rn(z)), "r"(__float2int_rn(w)));
+  return r;
+}
+
 __device__ __forceinline__ void mbarrier_init(uint32_t bar, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(bar), "r"(count) : "memory");
 }
