@@ -30,7 +30,7 @@ func (g GEMMConfig) check(in, acc, out elem.Kind) error {
 		func() error { return g.checkOperand("BN", g.BN, "WarpN", g.WarpN, vec, cols) },
 		func() error { return g.checkRegisters(acc) },
 		func() error { return g.checkShared(in, acc) },
-		func() error { return g.checkStore(out, cols == MNMajor && vec%(128/out.Bits()) == 0) },
+		func() error { return g.checkStore(in, out, cols) },
 	} {
 		if err := rule(); err != nil {
 			return err
@@ -173,22 +173,25 @@ func (g GEMMConfig) checkShared(in, acc elem.Kind) error {
 	return nil
 }
 
-// checkStore: the epilogue stores whole rows of the block by all threads, as vectors and, unless rows are always aligned,
-// as elements.
-func (g GEMMConfig) checkStore(out elem.Kind, aligned bool) error {
+// checkStore: unless the accumulators are stored as they are, the epilogue stores whole rows of the block by all threads, as
+// vectors; and as elements, unless rows are always aligned.
+func (g GEMMConfig) checkStore(in, out elem.Kind, cols Major) error {
 	threads, vec, rows, field := g.threads(), 128/out.Bits(), g.BM, "BM"
 	if g.StreamK {
 		rows, field = 16*g.WarpM, "16*WarpM"
 	}
-	for threads*vec > rows*g.BN {
-		vec /= 2
-	}
-	columns := g.BN / vec
-	if threads%columns != 0 {
-		return fmt.Errorf("expected the %d vectors of %s along BN=%d, which the epilogue stores, to divide the %d threads", columns, out, g.BN, threads)
-	}
-	if err := divides(field, rows, threads/columns, "the rows that a store by all %d threads fills", threads); err != nil {
-		return err
+	aligned := cols == MNMajor && (128/in.Bits())%vec == 0
+	if !newColumns(in, out, g, cols).permuted() {
+		for threads*vec > rows*g.BN {
+			vec /= 2
+		}
+		columns := g.BN / vec
+		if threads%columns != 0 {
+			return fmt.Errorf("expected the %d vectors of %s along BN=%d, which the epilogue stores, to divide the %d threads", columns, out, g.BN, threads)
+		}
+		if err := divides(field, rows, threads/columns, "the rows that a store by all %d threads fills", threads); err != nil {
+			return err
+		}
 	}
 	if aligned {
 		return nil

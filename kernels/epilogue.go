@@ -91,6 +91,7 @@ type output[E, Acc, Q, O elem.Any] struct {
 	N           Expr
 	alpha, beta Val[Q]
 	in          *EpilogueInputs[Q, O]
+	columns     columns
 	slice       int // tiles of the MMA along M that are stored at once
 	vec         int // elements of a store
 	r2s         TiledCopy[Rmem, Smem, Acc]
@@ -103,13 +104,16 @@ type output[E, Acc, Q, O elem.Any] struct {
 func newStore[E, Acc, Q, O elem.Any](p *product[E, Acc], C Tensor[Gmem, O], N Expr, alpha, beta Val[Q], in *EpilogueInputs[Q, O]) output[E, Acc, Q, O] {
 	k, g, accBits := p.k, p.g, elem.KindOf[Acc]().Bits()
 	k.Helper()
-	o := output[E, Acc, Q, O]{p: p, C: C, N: N, alpha: alpha, beta: beta, in: in, slice: p.acc.Extent(1), vec: vector[O]()}
+	o := output[E, Acc, Q, O]{p: p, C: C, N: N, alpha: alpha, beta: beta, in: in, columns: p.columns, slice: p.acc.Extent(1), vec: vector[O]()}
 	if g.StreamK {
 		o.slice = 1
 	}
 	rows := o.slice * 16 * g.WarpM
 	for p.mma.Threads()*o.vec > rows*g.BN { // no row for some threads
 		o.vec /= 2
+	}
+	if o.columns.permuted() { // elements only
+		o.vec = 1
 	}
 	o.r2s = CopyC(atoms.UniversalCopy[Rmem, Smem](2*accBits), p.mma)
 	o.sC = SharedOver[Acc](k, "sC", o.staging(rows, g.BN, accBits), p.a.stages) // (SLICE_M,BLK_N)
@@ -121,9 +125,9 @@ func newStore[E, Acc, Q, O elem.Any](p *product[E, Acc], C Tensor[Gmem, O], N Ex
 func (o output[E, Acc, Q, O]) staging(rows, columns, accBits int) Layout {
 	log := func(n int) int { return bits.Len(uint(n)) - 1 }
 	if !o.p.g.StreamK {
-		// Eight elements between rows put those rows into different banks; where a lane then reads several vectors, the
-		// swizzle does so for the lanes of each read.
-		padded := Shape(rows, columns).Strides(columns+8, 1)
+		// Elements between rows put those rows into different banks; where a lane then reads several vectors, the swizzle
+		// does so for the lanes of each read.
+		padded := Shape(rows, columns).Strides(columns+o.columns.padding(), 1)
 		if reads := o.vec * accBits / 128; reads > 1 {
 			return Swizzle(log(reads), log(128/accBits), 3, padded)
 		}
@@ -142,11 +146,15 @@ func (o output[E, Acc, Q, O]) paired(columns, accBits int) bool {
 	return o.p.g.StreamK && accBits == 32 && o.vec == 8 && columns >= 64 && rowsAtOnce%16 == 0
 }
 
-// store writes C = f(alpha*acc + beta*C): rows of 16-byte vectors where rows of C are aligned, else element by element, which
-// is coalesced too.
+// store writes C = f(alpha*acc + beta*C): vectors where rows of C are aligned, from the accumulators if the order of columns
+// allows it and else by way of shared memory; where they are not, element by element by way of it, which is coalesced too.
 func (o output[E, Acc, Q, O]) store(w work) {
 	k := o.p.k
 	k.Helper()
+	if o.columns.permuted() {
+		k.IfMultiple(o.N, o.columns.vec, func() { o.direct(w) }, func() { o.general(w, false) })
+		return
+	}
 	k.IfMultiple(o.N, o.vec, func() {
 		k.Helper()
 		vectors := func() { o.general(w, true) }
@@ -163,7 +171,7 @@ func (o output[E, Acc, Q, O]) general(w work, vectors bool) {
 	k, p := o.p.k, o.p
 	k.Helper()
 	toShared := o.r2s.Slice(w.thread)
-	from, to := toShared.RetileS(p.acc), toShared.PartitionD(o.sC) // (CPY,MMA_M,MMA_N) (CPY,SLICE_M,MMA_N)
+	from, to := toShared.RetileS(p.acc), toShared.PartitionD(staged(o.columns, o.sC)) // (CPY,MMA_M,MMA_N) (CPY,SLICE_M,MMA_N)
 	if o.slice == p.acc.Extent(1) {
 		Copy(o.r2s, from, to)
 		k.Barrier()
@@ -185,13 +193,17 @@ func (o output[E, Acc, Q, O]) general(w work, vectors bool) {
 	})
 }
 
+// matrix is the C of the block's product, (M,N).
+func (o output[E, Acc, Q, O]) matrix(w work) Tensor[Gmem, O] {
+	if w.batch != nil {
+		return o.C.At(All, All, w.batch.index)
+	}
+	return o.C
+}
+
 // tile is a slice of rows of C.
 func (o output[E, Acc, Q, O]) tile(w work, rows int, slice Expr) Tensor[Gmem, O] {
-	C := o.C
-	if w.batch != nil {
-		C = C.At(All, All, w.batch.index)
-	}
-	return C.Tile(Tile(rows, o.p.g.BN), slice, w.tileN) // (SLICE_M,BLK_N)
+	return o.matrix(w).Tile(Tile(rows, o.p.g.BN), slice, w.tileN) // (SLICE_M,BLK_N)
 }
 
 // rows stores what is in shared memory as the tile-th slice of rows of C.
@@ -199,9 +211,7 @@ func (o output[E, Acc, Q, O]) rows(w work, slice Expr, vectors bool) {
 	k, threads, rows := o.p.k, o.p.mma.Threads(), o.sC.Extent(0)
 	k.Helper()
 	r := rowStore[O, Q, Acc]{k: k, sC: o.sC, gC: o.tile(w, rows, slice), alpha: o.alpha, beta: o.beta, in: o.in, thread: w.thread}
-	for _, in := range o.in.inputs {
-		r.tiles = append(r.tiles, in.tensor.Tile(Tile(rows, o.p.g.BN), slice, w.tileN)) // (SLICE_M,BLK_N)
-	}
+	r.tile = func(t Tensor[Gmem, O]) Tensor[Gmem, O] { return t.Tile(Tile(rows, o.p.g.BN), slice, w.tileN) } // (SLICE_M,BLK_N)
 	if !vectors {
 		r.store(Shape(threads/32, 32).Strides(32, 1), 1)
 		return
@@ -229,7 +239,7 @@ type rowStore[O, Q, Acc elem.Any] struct {
 	sC          Tensor[Smem, Acc] // (BLK_M,BLK_N)
 	gC          Tensor[Gmem, O]   // (BLK_M,BLK_N)
 	alpha, beta Val[Q]
-	tiles       []Tensor[Gmem, O] // of the epilogue's inputs, (BLK_M,BLK_N)
+	tile        func(Tensor[Gmem, O]) Tensor[Gmem, O] // what the block has of an input of the epilogue, (BLK_M,BLK_N)
 	in          *EpilogueInputs[Q, O]
 	thread      Expr
 }
@@ -246,6 +256,7 @@ func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 	from := s2r.Slice(r.thread).PartitionS(r.sC) // (CPY,CPY_M,CPY_N)
 	to := r2g.Slice(r.thread).PartitionD(r.gC)   // (CPY,CPY_M,CPY_N)
 	old := g2r.Slice(r.thread).PartitionS(r.gC)  // (CPY,CPY_M,CPY_N)
+	f := newFusion(r.in, g2r, r.thread, r.tile)
 	together := rowsAtOnce(to.Extent(1))
 	x := make([]Tensor[Rmem, Q], together) // (CPY,CPY_N)
 	k.Loop(0, to.Extent(1)/together, func(i Expr) {
@@ -266,28 +277,8 @@ func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 			}
 		}, nil)
 		for j := range together {
-			r.fuse(g2r, x[j], row(j))
+			f.apply(x[j], All, row(j), All)
 			Copy(r2g, Convert[O](x[j]), to.At(All, row(j), All))
 		}
 	})
-}
-
-// fuse applies the epilogue's function to a row.
-func (r rowStore[O, Q, Acc]) fuse(g2r TiledCopy[Gmem, Rmem, O], x Tensor[Rmem, Q], row Expr) {
-	if r.in.f == nil {
-		return
-	}
-	r.k.Helper()
-	var inputs []Tensor[Rmem, Q]
-	for j, t := range r.tiles {
-		part := g2r.Slice(r.thread).PartitionS(t)   // (CPY,CPY_M,CPY_N)
-		given := FragmentLike(part.At(All, 0, All)) // (CPY,CPY_N)
-		if r.in.inputs[j].vector {
-			Copy(g2r, part.At(All, row, All), given)
-		} else {
-			Map(part.At(All, row, All), given, func(v Val[O]) Val[O] { return v })
-		}
-		inputs = append(inputs, Convert[Q](given))
-	}
-	Transform(x, r.in.f, inputs...)
 }

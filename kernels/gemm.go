@@ -78,13 +78,14 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 
 	// Block tiles. Tails need no mask: the extents above, and the end of the block's part of K, are the truth.
 	gA := A.Within(1, w.endK).Tile(Tile(g.BM, g.BK), w.tileM, All) // (BLK_M,BLK_K,k)
-	gB := B.Within(1, w.endK).Tile(Tile(g.BN, g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
+	order := newColumns(elem.KindOf[E](), elem.KindOf[O](), g, cols.major)
+	gB := B.Within(1, w.endK).Tile(Tile(order.tile(), g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
 	thr := mma.Slice(k.Thread)
 	a := newOperand(k, rows.name, gA, g, rows.major, CopyA(toFragments[E](rows.major), mma),
 		func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentA(thr, s) }) // (MMA,MMA_M,MMA_K)
 	b := newOperand(k, cols.name, gB, g, cols.major, CopyB(toFragments[E](cols.major), mma),
 		func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentB(thr, s) }) // (MMA,MMA_N,MMA_K)
-	p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, a: a, b: b, acc: FragmentOfC(thr, Shape(g.BM, g.BN))} // (MMA,MMA_M,MMA_N)
+	p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, columns: order, a: a, b: b, acc: FragmentOfC(thr, Shape(g.BM, g.BN))} // (MMA,MMA_M,MMA_N)
 	p.pipe = NewPipeline(k, "pipe", g.Stages, g.Sync)
 	end := newStore(p, C, N, alpha, beta, out)
 	if !g.StreamK {
@@ -138,13 +139,14 @@ func extents[E elem.Any](k *K, g GEMMConfig, factors ...factor) map[string]Expr 
 
 // product is the main loop of a block.
 type product[E, Acc elem.Any] struct {
-	k    *K
-	mma  TiledMMA[Acc, E, E, Acc]
-	g    GEMMConfig
-	w    work
-	a, b operand[E]
-	acc  Tensor[Rmem, Acc] // (MMA,MMA_M,MMA_N)
-	pipe *Pipeline
+	k       *K
+	mma     TiledMMA[Acc, E, E, Acc]
+	g       GEMMConfig
+	w       work
+	columns columns
+	a, b    operand[E]
+	acc     Tensor[Rmem, Acc] // (MMA,MMA_M,MMA_N)
+	pipe    *Pipeline
 }
 
 // ahead is how many tiles are in flight.

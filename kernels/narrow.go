@@ -21,7 +21,7 @@ func newNarrow[E, Acc, Q, O elem.Any](o output[E, Acc, Q, O]) narrow[E, Acc, Q, 
 	k, g := o.p.k, o.p.g
 	k.Helper()
 	n := narrow[E, Acc, Q, O]{slice: o.p.acc.Extent(1)}
-	n.use = elem.KindOf[O]().Bits() < elem.KindOf[Acc]().Bits() && o.in.f == nil && o.vec == vector[O]()
+	n.use = !o.columns.permuted() && elem.KindOf[O]().Bits() < elem.KindOf[Acc]().Bits() && o.in.f == nil && o.vec == vector[O]()
 	if !n.use {
 		return n
 	}

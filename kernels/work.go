@@ -60,19 +60,19 @@ func newWork(k *K, g GEMMConfig, M, N, K Expr) work {
 		w.batch = &batch{count: l, index: k.BlockZ}
 		unit = k.BlockZ.Mul(tilesM.Mul(tilesN)).Add(k.BlockX)
 	}
+	w.again = func() work {
+		k.Helper()
+		v := w
+		v.thread = k.Opaque("thread", k.Thread)
+		v.tileM, v.tileN = groupedTiles(k, k.Opaque("block", k.BlockX), k.Opaque("tilesM", tilesM), k.Opaque("tilesN", tilesN), g.Group)
+		return v
+	}
 	if g.SplitK {
 		each := k.Let("tilesEach", all.CeilDiv(splits))
 		w.firstTile = k.Let("firstTile", k.BlockY.Mul(each).Min(all))
 		w.tiles = k.Let("tiles", all.Sub(w.firstTile).Min(each))
 		w.endK = k.Let("endK", w.firstTile.Add(w.tiles).Mul(g.BK))
 		w.shared, w.slots = splits.Ne(1), w.units.Mul(splits)
-		w.again = func() work {
-			k.Helper()
-			v := w
-			v.thread = k.Opaque("thread", k.Thread)
-			v.tileM, v.tileN = groupedTiles(k, k.Opaque("block", k.BlockX), k.Opaque("tilesM", tilesM), k.Opaque("tilesN", tilesN), g.Group)
-			return v
-		}
 		w.share = func() share {
 			unit, mine := k.Opaque("unit", unit), k.Opaque("mine", k.BlockY)
 			return share{parts: splits, mine: mine, counter: unit, slot: func(j Expr) Expr { return unit.Mul(splits).Add(j) }}

@@ -19,6 +19,6 @@ func TestFragmentLikeBroadcast(t *testing.T) {
 		k.Threads(1)
 		global := FragmentLike(A.Tile(Tile(4, 8), 0, 0)) // (M,N)
 		require.Equal(t, "(4,(8)):(1,(4))", global.Layout().String())
-		require.Equal(t, "(4,8):(0,1)", FragmentLike(S).Layout().String())
+		require.Equal(t, "(4,(8)):(0,(1))", FragmentLike(S).Layout().String())
 	})
 }

@@ -133,12 +133,6 @@ gemm_f16_f16_nt(
   const int tXsA = 1024*(tid/16%2) + 64*(tid%8);
   const int tXsBx = (8*(tid%8)) ^ (8*(tid/64));
   const int tXsB = 1024*(tid/8%2) + 64*(tid%8);
-  const int tXsOx = (8*(tid/4%8)) ^ (8*(tid/64));
-  const int tXsO = 2048*(tid/32%2) + 128*(tid/4%8) + 2*(tid%4);
-  const int tOsOx = (8*(tid%16)) ^ (8*(tid/16));
-  const int tOsO = 128*(tid/16);
-  const int64_t tCgC = 8*(tid%16) + (int64_t)(tid/16)*N + 128*(int64_t)N*blockM + 128*blockN;
-  const int tCcC_0 = tid/16 + 128*blockM;
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   float tCrC[128];
@@ -415,6 +409,26 @@ gemm_f16_f16_nt(
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
   grid_trigger();
+
+  int thread = tid;
+  asm volatile("" : "+r"(thread));
+  __builtin_assume(thread >= 0);
+  int block = bx;
+  asm volatile("" : "+r"(block));
+  __builtin_assume(block >= 0);
+  int tilesM = (M + 127) >> 7;
+  asm volatile("" : "+r"(tilesM));
+  __builtin_assume(tilesM >= 1);
+  int tilesN = (N + 127) >> 7;
+  asm volatile("" : "+r"(tilesN));
+  __builtin_assume(tilesN >= 1);
+  const int perGroup1 = 8*tilesN;
+  const int groupFirst1 = min(tilesM, 8*(block/perGroup1));
+  const int groupRows1 = max(1, min(tilesM - groupFirst1, 8));
+  const int inGroup1 = block%perGroup1;
+  const int blockM1 = inGroup1%groupRows1 + groupFirst1;
+  const int blockN1 = min(inGroup1/groupRows1, tilesN - 1);
+
   if (beta == 0.0f) {
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -454,7 +468,7 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         store_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i,
-            sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2));
+            sO + (2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4) + ((16*(j/2) + 32*i) ^ (8*(thread/4%8)) ^ (8*(thread/64)))) + 1024*(j%2));
       }
     }
     #pragma unroll
@@ -463,7 +477,7 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         store_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 2,
-            sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 4096);
+            sO + (2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4) + ((16*(j/2) + 32*i) ^ (8*(thread/4%8)) ^ (8*(thread/64)))) + 1024*(j%2) + 4096);
       }
     }
     #pragma unroll
@@ -472,7 +486,7 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         store_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 4,
-            sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 8192);
+            sO + (2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4) + ((16*(j/2) + 32*i) ^ (8*(thread/4%8)) ^ (8*(thread/64)))) + 1024*(j%2) + 8192);
       }
     }
     #pragma unroll
@@ -481,25 +495,35 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         store_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 6,
-            sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 12288);
+            sO + (2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4) + ((16*(j/2) + 32*i) ^ (8*(thread/4%8)) ^ (8*(thread/64)))) + 1024*(j%2) + 12288);
       }
     }
     __syncthreads();
     #pragma unroll 1
     for (int t2 = 0; t2 < 4; ++t2) {
-      load_b128(sO + (4096*t2 + tOsO + tOsOx), tOrO);
-      load_b128(sO + (4096*t2 + tOsO + tOsOx) + 1024, tOrO1);
-      load_b128(sO + (4096*t2 + tOsO + tOsOx) + 2048, tOrO2);
-      load_b128(sO + (4096*t2 + tOsO + tOsOx) + 3072, tOrO3);
-      if (32*t2 + tCcC_0 < M && tBcB_0 < N) store_b128(tOrO, C + (32*(int64_t)N*t2 + tCgC));
-      if (32*t2 + tCcC_0 + 8 < M && tBcB_0 < N) {
-        store_b128(tOrO1, C + (8*(int64_t)N + 32*(int64_t)N*t2 + tCgC));
+      load_b128(sO + (128*(thread/16) + 4096*t2 + ((8*(thread%16)) ^ (8*(thread/16)))), tOrO);
+      load_b128(sO + (128*(thread/16) + 4096*t2 + ((8*(thread%16)) ^ (8*(thread/16)))) + 1024, tOrO1);
+      load_b128(sO + (128*(thread/16) + 4096*t2 + ((8*(thread%16)) ^ (8*(thread/16)))) + 2048, tOrO2);
+      load_b128(sO + (128*(thread/16) + 4096*t2 + ((8*(thread%16)) ^ (8*(thread/16)))) + 3072, tOrO3);
+      if (thread/16 + 128*blockM1 + 32*t2 < M && 8*(thread%16) + 128*blockN1 < N) {
+        store_b128(
+            tOrO,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
       }
-      if (32*t2 + tCcC_0 + 16 < M && tBcB_0 < N) {
-        store_b128(tOrO2, C + (16*(int64_t)N + 32*(int64_t)N*t2 + tCgC));
+      if (thread/16 + 128*blockM1 + 32*t2 + 8 < M && 8*(thread%16) + 128*blockN1 < N) {
+        store_b128(
+            tOrO1,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
       }
-      if (32*t2 + tCcC_0 + 24 < M && tBcB_0 < N) {
-        store_b128(tOrO3, C + (24*(int64_t)N + 32*(int64_t)N*t2 + tCgC));
+      if (thread/16 + 128*blockM1 + 32*t2 + 16 < M && 8*(thread%16) + 128*blockN1 < N) {
+        store_b128(
+            tOrO2,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
+      }
+      if (thread/16 + 128*blockM1 + 32*t2 + 24 < M && 8*(thread%16) + 128*blockN1 < N) {
+        store_b128(
+            tOrO3,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
       }
     }
   } else {
@@ -511,7 +535,7 @@ gemm_f16_f16_nt(
         for (int m = 0; m < 4; ++m) {
           store_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + ((2176*(tid/32%2) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/64) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/64) + 8*(m/2))/16 + i)%2))));
+              sC + ((2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j) ^ (4*(((68*(thread/4%8) + thread%4 + 4*(thread/64) + 8*(m/2))/16 + i)%2))));
         }
       }
     }
@@ -521,7 +545,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 4352*t3 + 4*i)),
+            sC + ((4*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (8*(thread%16) + 136*(thread/16) + 4352*t3 + 4*i)),
             tCrC1 + 4*i);
       }
       #pragma unroll
@@ -535,7 +559,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 4352*t3 + 4*i + 1088)),
+            sC + ((4*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (8*(thread%16) + 136*(thread/16) + 4352*t3 + 4*i + 1088)),
             tCrC2 + 4*i);
       }
       #pragma unroll
@@ -549,7 +573,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 4352*t3 + 4*i + 2176)),
+            sC + ((4*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (8*(thread%16) + 136*(thread/16) + 4352*t3 + 4*i + 2176)),
             tCrC3 + 4*i);
       }
       #pragma unroll
@@ -563,7 +587,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_b128(
-            sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 4352*t3 + 4*i + 3264)),
+            sC + ((4*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (8*(thread%16) + 136*(thread/16) + 4352*t3 + 4*i + 3264)),
             tCrC4 + 4*i);
       }
       #pragma unroll
@@ -576,30 +600,40 @@ gemm_f16_f16_nt(
       }
       if (beta != 0.0f) {
         clear_b128(tCrC5);
-        if (32*t3 + tCcC_0 < M && tBcB_0 < N) load_b128(C + (32*(int64_t)N*t3 + tCgC), tCrC5);
+        if (thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N) {
+          load_b128(
+              C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+              tCrC5);
+        }
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC5, i)), beta);
         }
         clear_b128(tCrC6);
-        if (32*t3 + tCcC_0 + 8 < M && tBcB_0 < N) {
-          load_b128(C + (8*(int64_t)N + 32*(int64_t)N*t3 + tCgC), tCrC6);
+        if (thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N) {
+          load_b128(
+              C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+              tCrC6);
         }
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC2_f32[i%4 + 4*(i/4)] = tCrC2_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC6, i)), beta);
         }
         clear_b128(tCrC7);
-        if (32*t3 + tCcC_0 + 16 < M && tBcB_0 < N) {
-          load_b128(C + (16*(int64_t)N + 32*(int64_t)N*t3 + tCgC), tCrC7);
+        if (thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N) {
+          load_b128(
+              C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+              tCrC7);
         }
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC3_f32[i%4 + 4*(i/4)] = tCrC3_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC7, i)), beta);
         }
         clear_b128(tCrC8);
-        if (32*t3 + tCcC_0 + 24 < M && tBcB_0 < N) {
-          load_b128(C + (24*(int64_t)N + 32*(int64_t)N*t3 + tCgC), tCrC8);
+        if (thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N) {
+          load_b128(
+              C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+              tCrC8);
         }
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
@@ -610,27 +644,37 @@ gemm_f16_f16_nt(
       for (int i = 0; i < 8; ++i) {
         set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC1_f32[i%4 + 4*(i/4)]));
       }
-      if (32*t3 + tCcC_0 < M && tBcB_0 < N) store_b128(tCrC1_f32_f16, C + (32*(int64_t)N*t3 + tCgC));
+      if (thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N) {
+        store_b128(
+            tCrC1_f32_f16,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
+      }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
         set_f16(tCrC2_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC2_f32[i%4 + 4*(i/4)]));
       }
-      if (32*t3 + tCcC_0 + 8 < M && tBcB_0 < N) {
-        store_b128(tCrC2_f32_f16, C + (8*(int64_t)N + 32*(int64_t)N*t3 + tCgC));
+      if (thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N) {
+        store_b128(
+            tCrC2_f32_f16,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
         set_f16(tCrC3_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC3_f32[i%4 + 4*(i/4)]));
       }
-      if (32*t3 + tCcC_0 + 16 < M && tBcB_0 < N) {
-        store_b128(tCrC3_f32_f16, C + (16*(int64_t)N + 32*(int64_t)N*t3 + tCgC));
+      if (thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N) {
+        store_b128(
+            tCrC3_f32_f16,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
         set_f16(tCrC4_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC4_f32[i%4 + 4*(i/4)]));
       }
-      if (32*t3 + tCcC_0 + 24 < M && tBcB_0 < N) {
-        store_b128(tCrC4_f32_f16, C + (24*(int64_t)N + 32*(int64_t)N*t3 + tCgC));
+      if (thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N) {
+        store_b128(
+            tCrC4_f32_f16,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       }
     }
   }

@@ -46,24 +46,18 @@ __device__ __forceinline__ void set_f16(uint32_t* r, int i, __half v) {
   r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)__half_as_ushort(v) << s;
 }
 
-__device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
-  *static_cast<uint32_t*>(p) = r[0];
-}
-
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
+__device__ __forceinline__ void load_b64(const void* p, uint32_t* r) {
+  const uint2 v = *static_cast<const uint2*>(p);
   r[0] = v.x;
   r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
 }
 
-__device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
-  *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
+__device__ __forceinline__ void store_b64(const uint32_t* r, void* p) {
+  *static_cast<uint2*>(p) = make_uint2(r[0], r[1]);
 }
 
-__device__ __forceinline__ void clear_b128(uint32_t* r) {
-  r[0] = r[1] = r[2] = r[3] = 0;
+__device__ __forceinline__ void clear_b64(uint32_t* r) {
+  r[0] = r[1] = 0;
 }
 
 __device__ __forceinline__ void store_b64(const float* r, void* p) {
@@ -142,7 +136,6 @@ gemm_f16_f16_splitk(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 24576);
   float* const sC = reinterpret_cast<float*>(smem);
-  __half* const sO = reinterpret_cast<__half*>(smem);
   uint32_t* const arrived = reinterpret_cast<uint32_t*>(smem + 73728);
 
   const int perGroup = 8*((N + 31) >> 5);
@@ -161,9 +154,9 @@ gemm_f16_f16_splitk(
   const int tAcA_0 = tid/16 + 16*blockM;
   const int tAcA_1 = 8*(tid%16) + 128*firstTile;
   const int tAsAx_1 = (8*(tid%8)) ^ (8*(tid/16) + 32);
-  const int64_t tBgB = 8*(tid%16) + (tid/16)*K + 32*(int64_t)K*blockN + 128*firstTile;
+  const int64_t tBgB = (tid/16%2)*K + 8*(tid%16) + 4*(int64_t)(tid/32)*K + 32*(int64_t)K*blockN + 128*firstTile;
   const int tBsB = 2048*(tid/8%2) + 64*(tid/16);
-  const int tBcB_0 = tid/16 + 32*blockN;
+  const int tBcB_0 = tid/16%2 + 4*(tid/32) + 32*blockN;
   const int tXsAx = (8*(tid/16%2)) ^ (8*(tid%8));
   const int tXsA = 64*(tid%16);
   const int tXsBx = (8*(tid/8%2)) ^ (8*(tid%8));
@@ -172,29 +165,25 @@ gemm_f16_f16_splitk(
   uint32_t tCrB[32];
   float tCrC[8];
   float rparts[4];
-  float tCrC_f32[8];
-  uint32_t tCrC_f32_f16[4];
-  uint32_t tOrO[4];
-  float tCrC1[8];
-  float tCrC1_f32[8];
-  uint32_t tCrC2[4];
-  uint32_t tCrC1_f32_f16[4];
+  float tXrC_f32[8];
+  uint32_t tCrC1[4];
+  uint32_t tXrC_f32_f16[4];
+  float tCrC2[1];
+  float tCrC2_f32[1];
   float tCrC3[1];
   float tCrC3_f32[1];
   float tCrC4[1];
   float tCrC4_f32[1];
   float tCrC5[1];
   float tCrC5_f32[1];
-  float tCrC6[1];
-  float tCrC6_f32[1];
+  uint32_t tCrC6[1];
   uint32_t tCrC7[1];
   uint32_t tCrC8[1];
   uint32_t tCrC9[1];
-  uint32_t tCrC10[1];
+  uint32_t tCrC2_f32_f16[1];
   uint32_t tCrC3_f32_f16[1];
   uint32_t tCrC4_f32_f16[1];
   uint32_t tCrC5_f32_f16[1];
-  uint32_t tCrC6_f32_f16[1];
 
   grid_wait();
   #pragma unroll 1
@@ -220,33 +209,33 @@ gemm_f16_f16_splitk(
         sB_u32 + 8192*t + 2*tAsAx + 2*tBsB,
         tBcB_0 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (4*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 512,
-        tBcB_0 + 4 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
-    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (8*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 1024,
+        sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 512,
         tBcB_0 + 8 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (12*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 1536,
-        tBcB_0 + 12 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
-    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (16*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 2048,
+        sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 1024,
         tBcB_0 + 16 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (20*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 2560,
-        tBcB_0 + 20 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
-    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (24*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 3072,
+        sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 1536,
         tBcB_0 + 24 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (28*(int64_t)K + 128*t + tBgB),
+        B + (2*K + 128*t + tBgB),
+        sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 2048,
+        tBcB_0 + 2 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (10*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 2560,
+        tBcB_0 + 10 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (18*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 8192*t + 2*tAsAx + 2*tBsB + 3072,
+        tBcB_0 + 18 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
+    SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
+        B + (26*(int64_t)K + 128*t + tBgB),
         sB_u32 + 8192*t + 2*tAsAx_1 + 2*tBsB + 3584,
-        tBcB_0 + 28 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
+        tBcB_0 + 26 < N && 128*t + tAcA_1 < min(K, endK) ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -274,9 +263,9 @@ gemm_f16_f16_splitk(
         sA_u32 + 4096*((t1 + 5)%6) + 2*tAsA + 2*tAsAx,
         tAcA_0 < M && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (4*(int64_t)K + 128*t1 + tBgB) + 640,
+        B + (8*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 512,
-        tBcB_0 + 4 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
+        tBcB_0 + 8 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 64), tCrA + 8);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 64),
@@ -286,9 +275,9 @@ gemm_f16_f16_splitk(
       SM80_16x8x16_F32F16F16F32_TN::fma(tCrC + 4*i, tCrA + 4, tCrB + 8*i + 2, tCrC + 4*i);
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (8*(int64_t)K + 128*t1 + tBgB) + 640,
+        B + (16*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx + 2*tBsB + 1024,
-        tBcB_0 + 8 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
+        tBcB_0 + 16 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 96), tCrA + 12);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 96),
@@ -302,9 +291,9 @@ gemm_f16_f16_splitk(
         sA_u32 + 4096*((t1 + 5)%6) + 2*tAsA + 2*tAsAx_1 + 512,
         tAcA_0 + 4 < M && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (12*(int64_t)K + 128*t1 + tBgB) + 640,
+        B + (24*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 1536,
-        tBcB_0 + 12 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
+        tBcB_0 + 24 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + 2*tXsAx + 2048, tCrA + 16);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + 2*tXsBx + 4096,
@@ -314,9 +303,9 @@ gemm_f16_f16_splitk(
       SM80_16x8x16_F32F16F16F32_TN::fma(tCrC + 4*i, tCrA + 12, tCrB + 8*i + 6, tCrC + 4*i);
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (16*(int64_t)K + 128*t1 + tBgB) + 640,
+        B + (2*K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx + 2*tBsB + 2048,
-        tBcB_0 + 16 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
+        tBcB_0 + 2 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2080), tCrA + 20);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4128),
@@ -330,9 +319,9 @@ gemm_f16_f16_splitk(
         sA_u32 + 4096*((t1 + 5)%6) + 2*tAsA + 2*tAsAx + 1024,
         tAcA_0 + 8 < M && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (20*(int64_t)K + 128*t1 + tBgB) + 640,
+        B + (10*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 2560,
-        tBcB_0 + 20 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
+        tBcB_0 + 10 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2112), tCrA + 24);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4160),
@@ -346,13 +335,13 @@ gemm_f16_f16_splitk(
         sA_u32 + 4096*((t1 + 5)%6) + 2*tAsA + 2*tAsAx_1 + 1536,
         tAcA_0 + 12 < M && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (24*(int64_t)K + 128*t1 + tBgB) + 640,
+        B + (18*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx + 2*tBsB + 3072,
-        tBcB_0 + 24 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
+        tBcB_0 + 18 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (28*(int64_t)K + 128*t1 + tBgB) + 640,
+        B + (26*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 3584,
-        tBcB_0 + 28 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
+        tBcB_0 + 26 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
     SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2144), tCrA + 28);
     SM75_U32x4_LDSM_N::copy(
         sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4192),
@@ -468,136 +457,93 @@ gemm_f16_f16_splitk(
     missing = toCome;
   }
   if (missing == 0) {
-    if ((N & 7) == 0) {
-      if (beta == 0.0f) {
+    if ((N & 3) == 0) {
+      #pragma unroll
+      for (int k = 0; k < 1; ++k) {
         #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          #pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            tCrC_f32[j%2 + 2*(j/2) + 4*i] = tCrC[j%2 + 2*(j/2) + 4*i];
-          }
+        for (int i = 0; i < 8; ++i) {
+          tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[4*(i/2%2) + i%2 + 2*(i/4)];
         }
         #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          #pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            tCrC_f32[j%2 + 2*(j/2) + 4*i] = __fmul_rn(tCrC_f32[j%2 + 2*(j/2) + 4*i], alpha);
-          }
+        for (int i = 0; i < 8; ++i) {
+          tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = __fmul_rn(tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)], alpha);
         }
-        #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          #pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            set_f16(tCrC_f32_f16, j%2 + 2*(j/2) + 4*i, __float2half_rn(tCrC_f32[j%2 + 2*(j/2) + 4*i]));
-          }
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          store_b32(
-              tCrC_f32_f16 + i,
-              sO + (32*(thread/4%8) + 2*(thread%4) + ((16*(i/2)) ^ (8*(thread/4%4)) ^ (8*(thread/32)))) + 256*(i%2));
-        }
-        __syncthreads();
-        #pragma unroll 1
-        for (int t3 = 0; t3 < 1; ++t3) {
-          load_b128(sO + (32*(thread/4) + ((8*(thread/4%4)) ^ (8*(thread%4)))), tOrO);
-          if (thread/4 + 16*blockM1 < M && 8*(thread%4) + 32*blockN1 < N) {
-            store_b128(tOrO, C + (8*(thread%4) + (int64_t)(thread/4)*N + 16*(int64_t)N*blockM1 + 32*blockN1));
-          }
-        }
-      } else {
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          store_b64(
-              tCrC + 2*i,
-              sC + ((4*((20*(thread/4%8) + thread%4 + 4*(thread/32) + 8*(i/2))/16%2)) ^ (40*(thread/4%8) + 2*(thread%4) + 8*(thread/32) + 320*(i%2) + 16*(i/2))));
-        }
-        __syncthreads();
-        #pragma unroll 1
-        for (int t4 = 0; t4 < 1; ++t4) {
+        if (beta != 0.0f) {
           #pragma unroll
           for (int i = 0; i < 2; ++i) {
-            load_b128(
-                sC + ((4*((2*(thread%4) + 10*(thread/4) + i)/8%2)) ^ (8*(thread%4) + 40*(thread/4) + 4*i)),
-                tCrC1 + 4*i);
-          }
-          #pragma unroll
-          for (int i = 0; i < 8; ++i) {
-            tCrC1_f32[i%4 + 4*(i/4)] = tCrC1[i%4 + 4*(i/4)];
-          }
-          #pragma unroll
-          for (int i = 0; i < 8; ++i) {
-            tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1_f32[i%4 + 4*(i/4)], alpha);
-          }
-          if (beta != 0.0f) {
-            clear_b128(tCrC2);
-            if (thread/4 + 16*blockM1 < M && 8*(thread%4) + 32*blockN1 < N) {
-              load_b128(C + (8*(thread%4) + (int64_t)(thread/4)*N + 16*(int64_t)N*blockM1 + 32*blockN1), tCrC2);
-            }
-            #pragma unroll
-            for (int i = 0; i < 8; ++i) {
-              tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC2, i)), beta);
+            clear_b64(tCrC1 + 2*i);
+            if (thread/4%8 + 16*blockM1 + 8*i < M && 4*(thread%4) + 16*(thread/32) + 32*blockN1 < N) {
+              load_b64(
+                  C + ((int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32) + 16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1),
+                  tCrC1 + 2*i);
             }
           }
           #pragma unroll
           for (int i = 0; i < 8; ++i) {
-            set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC1_f32[i%4 + 4*(i/4)]));
+            tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC1, 2*(i/2%2) + i%2 + 4*(i/4))), beta);
           }
-          if (thread/4 + 16*blockM1 < M && 8*(thread%4) + 32*blockN1 < N) {
-            store_b128(
-                tCrC1_f32_f16,
-                C + (8*(thread%4) + (int64_t)(thread/4)*N + 16*(int64_t)N*blockM1 + 32*blockN1));
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          set_f16(
+              tXrC_f32_f16, 2*(i/2%2) + i%2 + 4*(i/4),
+              __float2half_rn(tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)]));
+        }
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          if (thread/4%8 + 16*blockM1 + 8*i < M && 4*(thread%4) + 16*(thread/32) + 32*blockN1 < N) {
+            store_b64(
+                tXrC_f32_f16 + 2*i,
+                C + ((int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32) + 16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1));
           }
         }
       }
     } else {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        store_b64(
-            tCrC + 2*i,
-            sC + ((4*((20*(thread/4%8) + thread%4 + 4*(thread/32) + 8*(i/2))/16%2)) ^ (40*(thread/4%8) + 2*(thread%4) + 8*(thread/32) + 320*(i%2) + 16*(i/2))));
+        store_b64(tCrC + 2*i, sC + (34*(thread/4%8) + 4*(thread%4) + 16*(thread/32)) + 272*(i%2) + 2*(i/2));
       }
       __syncthreads();
       #pragma unroll 1
-      for (int t5 = 0; t5 < 2; ++t5) {
-        tCrC3[0] = sC[(thread%32 + 40*(thread/32) + 320*t5) ^ (4*((thread%32 + 40*(thread/32))/32%2))];
+      for (int t3 = 0; t3 < 2; ++t3) {
+        tCrC2[0] = sC[thread%32 + 34*(thread/32) + 272*t3];
+        tCrC2_f32[0] = tCrC2[0];
+        tCrC2_f32[0] = __fmul_rn(tCrC2_f32[0], alpha);
+        tCrC3[0] = sC[thread%32 + 34*(thread/32) + 272*t3 + 68];
         tCrC3_f32[0] = tCrC3[0];
         tCrC3_f32[0] = __fmul_rn(tCrC3_f32[0], alpha);
-        tCrC4[0] = sC[(thread%32 + 40*(thread/32) + 320*t5 + 80) ^ (4*((thread%32 + 40*(thread/32) + 16)/32%2))];
+        tCrC4[0] = sC[thread%32 + 34*(thread/32) + 272*t3 + 136];
         tCrC4_f32[0] = tCrC4[0];
         tCrC4_f32[0] = __fmul_rn(tCrC4_f32[0], alpha);
-        tCrC5[0] = sC[(thread%32 + 40*(thread/32) + 320*t5 + 160) ^ (4*(((thread%32 + 40*(thread/32))/32 + 1)%2))];
+        tCrC5[0] = sC[thread%32 + 34*(thread/32) + 272*t3 + 204];
         tCrC5_f32[0] = tCrC5[0];
         tCrC5_f32[0] = __fmul_rn(tCrC5_f32[0], alpha);
-        tCrC6[0] = sC[(thread%32 + 40*(thread/32) + 320*t5 + 240) ^ (4*(((thread%32 + 40*(thread/32) + 16)/32 + 1)%2))];
-        tCrC6_f32[0] = tCrC6[0];
-        tCrC6_f32[0] = __fmul_rn(tCrC6_f32[0], alpha);
         if (beta != 0.0f) {
           set_f16(
+              tCrC6, 0,
+              thread/32 + 16*blockM1 + 8*t3 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] : __ushort_as_half(0x0000));
+          tCrC2_f32[0] = tCrC2_f32[0] + __fmul_rn(__half2float(get_f16(tCrC6, 0)), beta);
+          set_f16(
               tCrC7, 0,
-              thread/32 + 16*blockM1 + 8*t5 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] : __ushort_as_half(0x0000));
+              thread/32 + 16*blockM1 + 8*t3 + 2 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 2*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] : __ushort_as_half(0x0000));
           tCrC3_f32[0] = tCrC3_f32[0] + __fmul_rn(__half2float(get_f16(tCrC7, 0)), beta);
           set_f16(
               tCrC8, 0,
-              thread/32 + 16*blockM1 + 8*t5 + 2 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 2*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] : __ushort_as_half(0x0000));
+              thread/32 + 16*blockM1 + 8*t3 + 4 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 4*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] : __ushort_as_half(0x0000));
           tCrC4_f32[0] = tCrC4_f32[0] + __fmul_rn(__half2float(get_f16(tCrC8, 0)), beta);
           set_f16(
               tCrC9, 0,
-              thread/32 + 16*blockM1 + 8*t5 + 4 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 4*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] : __ushort_as_half(0x0000));
+              thread/32 + 16*blockM1 + 8*t3 + 6 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 6*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] : __ushort_as_half(0x0000));
           tCrC5_f32[0] = tCrC5_f32[0] + __fmul_rn(__half2float(get_f16(tCrC9, 0)), beta);
-          set_f16(
-              tCrC10, 0,
-              thread/32 + 16*blockM1 + 8*t5 + 6 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 6*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] : __ushort_as_half(0x0000));
-          tCrC6_f32[0] = tCrC6_f32[0] + __fmul_rn(__half2float(get_f16(tCrC10, 0)), beta);
         }
+        set_f16(tCrC2_f32_f16, 0, __float2half_rn(tCrC2_f32[0]));
+        if (thread/32 + 16*blockM1 + 8*t3 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC2_f32_f16, 0);
         set_f16(tCrC3_f32_f16, 0, __float2half_rn(tCrC3_f32[0]));
-        if (thread/32 + 16*blockM1 + 8*t5 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] = get_f16(tCrC3_f32_f16, 0);
+        if (thread/32 + 16*blockM1 + 8*t3 + 2 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 2*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC3_f32_f16, 0);
         set_f16(tCrC4_f32_f16, 0, __float2half_rn(tCrC4_f32[0]));
-        if (thread/32 + 16*blockM1 + 8*t5 + 2 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 2*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] = get_f16(tCrC4_f32_f16, 0);
+        if (thread/32 + 16*blockM1 + 8*t3 + 4 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 4*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC4_f32_f16, 0);
         set_f16(tCrC5_f32_f16, 0, __float2half_rn(tCrC5_f32[0]));
-        if (thread/32 + 16*blockM1 + 8*t5 + 4 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 4*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] = get_f16(tCrC5_f32_f16, 0);
-        set_f16(tCrC6_f32_f16, 0, __float2half_rn(tCrC6_f32[0]));
-        if (thread/32 + 16*blockM1 + 8*t5 + 6 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 6*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t5 + 32*blockN1] = get_f16(tCrC6_f32_f16, 0);
+        if (thread/32 + 16*blockM1 + 8*t3 + 6 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 6*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC5_f32_f16, 0);
       }
     }
   }

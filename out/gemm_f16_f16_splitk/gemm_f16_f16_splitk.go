@@ -10,7 +10,7 @@
 //	splits    int   1 to 256
 //	A         f16*  in: (M,K):(K,1); K*M elements, aligned to 16 bytes
 //	B         f16*  in: (N,K):(K,1); K*N elements, aligned to 16 bytes
-//	C         f16*  inout: (M,N):(N,1); M*N elements, aligned to 16 bytes
+//	C         f16*  inout: (M,N):(N,1); M*N elements, aligned to 8 bytes
 //	alpha     f32
 //	beta      f32
 //	parts     f32*  inout: (256,1,2,ceil_div(M,16)*ceil_div(N,32)*splits):(1,256,256,512); 512*ceil_div(M,16)*ceil_div(N,32)*splits elements, aligned to 16 bytes
@@ -47,7 +47,7 @@ type Args struct {
 	Splits   int                    // 1 to 256
 	A        *cuda.Buffer[elem.F16] // in: (M,K):(K,1); K*M elements, aligned to 16 bytes
 	B        *cuda.Buffer[elem.F16] // in: (N,K):(K,1); K*N elements, aligned to 16 bytes
-	C        *cuda.Buffer[elem.F16] // inout: (M,N):(N,1); M*N elements, aligned to 16 bytes
+	C        *cuda.Buffer[elem.F16] // inout: (M,N):(N,1); M*N elements, aligned to 8 bytes
 	Alpha    float32
 	Beta     float32
 	Parts    *cuda.Buffer[elem.F32] // inout: (256,1,2,ceil_div(M,16)*ceil_div(N,32)*splits):(1,256,256,512); 512*ceil_div(M,16)*ceil_div(N,32)*splits elements, aligned to 16 bytes
@@ -89,7 +89,7 @@ func (a *Args) plan() (launch.Grid, error) {
 	if err := launch.CheckBuffer(Name, "B", a.B, K*N, "K*N", 16); err != nil {
 		return launch.Grid{}, err
 	}
-	if err := launch.CheckBuffer(Name, "C", a.C, M*N, "M*N", 16); err != nil {
+	if err := launch.CheckBuffer(Name, "C", a.C, M*N, "M*N", 8); err != nil {
 		return launch.Grid{}, err
 	}
 	if err := launch.CheckBuffer(Name, "parts", a.Parts, exact.Mul(exact.Mul(512*((M+15)/16), (N+31)/32), splits), "512*ceil_div(M,16)*ceil_div(N,32)*splits", 16); err != nil {

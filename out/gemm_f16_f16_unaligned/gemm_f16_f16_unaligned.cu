@@ -33,10 +33,6 @@ __device__ __forceinline__ void set_f16(uint32_t* r, int i, __half v) {
   r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)__half_as_ushort(v) << s;
 }
 
-__device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
-  *static_cast<uint32_t*>(p) = r[0];
-}
-
 __device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
   const uint4 v = *static_cast<const uint4*>(p);
   r[0] = v.x;
@@ -55,14 +51,6 @@ __device__ __forceinline__ void clear_b128(uint32_t* r) {
 
 __device__ __forceinline__ void store_b64(const float* r, void* p) {
   *static_cast<float2*>(p) = make_float2(r[0], r[1]);
-}
-
-__device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -121,7 +109,6 @@ gemm_f16_f16_unaligned(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
   float* const sC = reinterpret_cast<float*>(smem);
-  __half* const sO = reinterpret_cast<__half*>(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 63) >> 6, 8*(bx/perGroup));
@@ -134,63 +121,35 @@ gemm_f16_f16_unaligned(
   const int tAsA = 4096*(tid/8%2) + 64*(tid/16);
   const int tAcA_0 = tid/16 + 64*blockM;
   const int tAcA_1 = 8*(tid%16);
-  const int64_t tBgB = 8*(tid%16) + (int64_t)(tid/16)*K + 128*(int64_t)K*blockN;
+  const int64_t tBgB = (tid/16%2)*K + 8*(tid%16) + 8*(int64_t)(tid/32)*K + 128*(int64_t)K*blockN;
   const int tBsB = 8192*(tid/8%2) + 64*(tid/16);
-  const int tBcB_0 = tid/16 + 128*blockN;
+  const int tBcB_0 = tid/16%2 + 8*(tid/32) + 128*blockN;
   const int tXsAx = (8*(tid/16%2)) ^ (8*(tid%8));
   const int tXsA = 64*(tid%16);
   const int tXsBx = (8*(tid/8%2)) ^ (8*(tid%8));
   const int tXsB = 2048*(tid/16%2) + 64*(tid%8) + 512*(tid/32);
-  const int tXsOx = (8*(tid/4%8)) ^ (8*(tid/32));
-  const int tXsO = 128*(tid/4%8) + 2*(tid%4);
-  const int tOsOx = (8*(tid%16)) ^ (8*(tid/16));
-  const int tOsO = 128*(tid/16);
-  const int64_t tCgC = 8*(tid%16) + (int64_t)(tid/16)*N + 64*(int64_t)N*blockM + 128*blockN;
-  const int tCcC_1 = 8*(tid%16) + 128*blockN;
-  const int64_t tCgC_1 = tid%32 + (int64_t)(tid/32)*N + 64*(int64_t)N*blockM + 128*blockN;
-  const int tCcC_0 = tid/32 + 64*blockM;
-  const int tCcC_1_1 = tid%32 + 128*blockN;
   uint32_t tCrA[128];
   uint32_t tCrB[64];
   float tCrC[64];
-  float tCrC_f32[64];
-  uint32_t tCrC_f32_f16[32];
-  uint32_t tOrO[4];
-  uint32_t tOrO1[4];
-  uint32_t tOrO2[4];
-  uint32_t tOrO3[4];
-  float tCrC1[8];
-  float tCrC1_f32[8];
-  float tCrC2[8];
-  float tCrC2_f32[8];
-  float tCrC3[8];
-  float tCrC3_f32[8];
-  float tCrC4[8];
-  float tCrC4_f32[8];
-  uint32_t tCrC5[4];
-  uint32_t tCrC6[4];
-  uint32_t tCrC7[4];
-  uint32_t tCrC8[4];
-  uint32_t tCrC1_f32_f16[4];
-  uint32_t tCrC2_f32_f16[4];
-  uint32_t tCrC3_f32_f16[4];
-  uint32_t tCrC4_f32_f16[4];
-  float tCrC9[4];
-  float tCrC9_f32[4];
-  float tCrC10[4];
-  float tCrC10_f32[4];
-  float tCrC11[4];
-  float tCrC11_f32[4];
-  float tCrC12[4];
-  float tCrC12_f32[4];
-  uint32_t tCrC13[2];
-  uint32_t tCrC14[2];
-  uint32_t tCrC15[2];
-  uint32_t tCrC16[2];
-  uint32_t tCrC9_f32_f16[2];
-  uint32_t tCrC10_f32_f16[2];
-  uint32_t tCrC11_f32_f16[2];
-  uint32_t tCrC12_f32_f16[2];
+  float tXrC_f32[16];
+  uint32_t tCrC1[8];
+  uint32_t tXrC_f32_f16[8];
+  float tCrC2[4];
+  float tCrC2_f32[4];
+  float tCrC3[4];
+  float tCrC3_f32[4];
+  float tCrC4[4];
+  float tCrC4_f32[4];
+  float tCrC5[4];
+  float tCrC5_f32[4];
+  uint32_t tCrC6[2];
+  uint32_t tCrC7[2];
+  uint32_t tCrC8[2];
+  uint32_t tCrC9[2];
+  uint32_t tCrC2_f32_f16[2];
+  uint32_t tCrC3_f32_f16[2];
+  uint32_t tCrC4_f32_f16[2];
+  uint32_t tCrC5_f32_f16[2];
 
   grid_wait();
   #pragma unroll 1
@@ -232,65 +191,65 @@ gemm_f16_f16_unaligned(
         sB_u32 + 32768*t + 2*tAsAx + 2*tBsB,
         tBcB_0 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (8*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 1024,
-        tBcB_0 + 8 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (16*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 2048,
-        tBcB_0 + 16 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (24*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 3072,
-        tBcB_0 + 24 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
         B + (32*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 4096,
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 1024,
         tBcB_0 + 32 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (40*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 5120,
-        tBcB_0 + 40 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (48*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 6144,
-        tBcB_0 + 48 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (56*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 7168,
-        tBcB_0 + 56 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
         B + (64*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 8192,
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 2048,
         tBcB_0 + 64 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (72*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 9216,
-        tBcB_0 + 72 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (80*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 10240,
-        tBcB_0 + 80 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (88*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 11264,
-        tBcB_0 + 88 < N && 128*t + tAcA_1 < K ? 16 : 0);
-    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
         B + (96*(int64_t)K + 128*t + tBgB),
-        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 12288,
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 3072,
         tBcB_0 + 96 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (104*(int64_t)K + 128*t + tBgB),
+        B + (2*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 4096,
+        tBcB_0 + 2 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (34*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 5120,
+        tBcB_0 + 34 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (66*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 6144,
+        tBcB_0 + 66 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (98*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 7168,
+        tBcB_0 + 98 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (4*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 8192,
+        tBcB_0 + 4 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (36*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 9216,
+        tBcB_0 + 36 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (68*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 10240,
+        tBcB_0 + 68 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (100*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 11264,
+        tBcB_0 + 100 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (6*(int64_t)K + 128*t + tBgB),
+        sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 12288,
+        tBcB_0 + 6 < N && 128*t + tAcA_1 < K ? 16 : 0);
+    SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
+        B + (38*(int64_t)K + 128*t + tBgB),
         sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 13312,
-        tBcB_0 + 104 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 38 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (112*(int64_t)K + 128*t + tBgB),
+        B + (70*(int64_t)K + 128*t + tBgB),
         sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 14336,
-        tBcB_0 + 112 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 70 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (120*(int64_t)K + 128*t + tBgB),
+        B + (102*(int64_t)K + 128*t + tBgB),
         sB_u32 + 32768*t + 2*tAsAx + 2*tBsB + 15360,
-        tBcB_0 + 120 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 102 < N && 128*t + tAcA_1 < K ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -318,9 +277,9 @@ gemm_f16_f16_unaligned(
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB,
         tBcB_0 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (8*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (32*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 1024,
-        tBcB_0 + 8 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 32 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -349,13 +308,13 @@ gemm_f16_f16_unaligned(
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 1024,
         tAcA_0 + 8 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (16*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (64*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 2048,
-        tBcB_0 + 16 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 64 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (24*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (96*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 3072,
-        tBcB_0 + 24 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 96 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -384,13 +343,13 @@ gemm_f16_f16_unaligned(
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
         tAcA_0 + 16 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (32*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (2*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 4096,
-        tBcB_0 + 32 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 2 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (40*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (34*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 5120,
-        tBcB_0 + 40 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 34 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -419,17 +378,17 @@ gemm_f16_f16_unaligned(
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 3072,
         tAcA_0 + 24 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (48*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (66*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 6144,
-        tBcB_0 + 48 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 66 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (56*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (98*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 7168,
-        tBcB_0 + 56 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 98 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (64*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (4*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 8192,
-        tBcB_0 + 64 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 4 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t1%3) + 2*tXsA + 2*tXsAx + 2048*i + 8192, tCrA + 16*i + 64);
@@ -456,13 +415,13 @@ gemm_f16_f16_unaligned(
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
         tAcA_0 + 32 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (72*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (36*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 9216,
-        tBcB_0 + 72 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 36 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (80*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (68*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 10240,
-        tBcB_0 + 80 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 68 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -491,13 +450,13 @@ gemm_f16_f16_unaligned(
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 5120,
         tAcA_0 + 40 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (88*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (100*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 11264,
-        tBcB_0 + 88 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 100 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (96*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (6*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 12288,
-        tBcB_0 + 96 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 6 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -530,17 +489,17 @@ gemm_f16_f16_unaligned(
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 7168,
         tAcA_0 + 56 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (104*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (38*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 13312,
-        tBcB_0 + 104 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 38 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (112*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (70*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 14336,
-        tBcB_0 + 112 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 70 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEALWAYS_U128::copy_zfill(
-        B + (120*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (102*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 32768*((t1 + 2)%3) + 2*tAsAx + 2*tBsB + 15360,
-        tBcB_0 + 120 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 102 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -592,223 +551,64 @@ gemm_f16_f16_unaligned(
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
   grid_trigger();
+
+  int thread = tid;
+  asm volatile("" : "+r"(thread));
+  __builtin_assume(thread >= 0);
+  int block = bx;
+  asm volatile("" : "+r"(block));
+  __builtin_assume(block >= 0);
+  int tilesM = (M + 63) >> 6;
+  asm volatile("" : "+r"(tilesM));
+  __builtin_assume(tilesM >= 1);
+  int tilesN = (N + 127) >> 7;
+  asm volatile("" : "+r"(tilesN));
+  __builtin_assume(tilesN >= 1);
+  const int perGroup1 = 8*tilesN;
+  const int groupFirst1 = min(tilesM, 8*(block/perGroup1));
+  const int groupRows1 = max(1, min(tilesM - groupFirst1, 8));
+  const int inGroup1 = block%perGroup1;
+  const int blockM1 = inGroup1%groupRows1 + groupFirst1;
+  const int blockN1 = min(inGroup1/groupRows1, tilesN - 1);
+
   if ((N & 7) == 0) {
-    if (beta == 0.0f) {
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) {
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          #pragma unroll
-          for (int m = 0; m < 4; ++m) {
-            tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = tCrC[m%2 + 2*(m/2) + 16*i + 4*j];
-          }
-        }
+      for (int i = 0; i < 16; ++i) {
+        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k];
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          #pragma unroll
-          for (int m = 0; m < 4; ++m) {
-            tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
-          }
-        }
+      for (int i = 0; i < 16; ++i) {
+        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
       }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          #pragma unroll
-          for (int m = 0; m < 4; ++m) {
-            set_f16(
-                tCrC_f32_f16, m%2 + 2*(m/2) + 16*i + 4*j,
-                __float2half_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j]));
-          }
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          store_b32(
-              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i,
-              sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i);
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          store_b32(
-              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 2,
-              sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i + 2048);
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          store_b32(
-              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 4,
-              sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i + 4096);
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          store_b32(
-              tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 6,
-              sO + (tXsO + (tXsOx ^ (32*(j/2)))) + 1024*(j%2) + 64*i + 6144);
-        }
-      }
-      __syncthreads();
-      #pragma unroll 1
-      for (int t2 = 0; t2 < 2; ++t2) {
-        load_b128(sO + (4096*t2 + tOsO + tOsOx), tOrO);
-        load_b128(sO + (4096*t2 + tOsO + tOsOx) + 1024, tOrO1);
-        load_b128(sO + (4096*t2 + tOsO + tOsOx) + 2048, tOrO2);
-        load_b128(sO + (4096*t2 + tOsO + tOsOx) + 3072, tOrO3);
-        if (32*t2 + tAcA_0 < M && tCcC_1 < N) store_b128(tOrO, C + (32*(int64_t)N*t2 + tCgC));
-        if (32*t2 + tAcA_0 + 8 < M && tCcC_1 < N) {
-          store_b128(tOrO1, C + (8*(int64_t)N + 32*(int64_t)N*t2 + tCgC));
-        }
-        if (32*t2 + tAcA_0 + 16 < M && tCcC_1 < N) {
-          store_b128(tOrO2, C + (16*(int64_t)N + 32*(int64_t)N*t2 + tCgC));
-        }
-        if (32*t2 + tAcA_0 + 24 < M && tCcC_1 < N) {
-          store_b128(tOrO3, C + (24*(int64_t)N + 32*(int64_t)N*t2 + tCgC));
-        }
-      }
-    } else {
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          #pragma unroll
-          for (int m = 0; m < 4; ++m) {
-            store_b64(
-                tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-                sC + ((136*(tid/4%8) + 2*(tid%4) + 8*(tid/32) + 1088*(m%2) + 32*(m/2) + 64*i + 2176*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/32))/16 + m/2)%2))));
-          }
-        }
-      }
-      __syncthreads();
-      #pragma unroll 1
-      for (int t3 = 0; t3 < 2; ++t3) {
+      if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          load_b128(
-              sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 4352*t3 + 4*i)),
-              tCrC1 + 4*i);
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC1_f32[i%4 + 4*(i/4)] = tCrC1[i%4 + 4*(i/4)];
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1_f32[i%4 + 4*(i/4)], alpha);
-        }
-        #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          load_b128(
-              sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 4352*t3 + 4*i + 1088)),
-              tCrC2 + 4*i);
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC2_f32[i%4 + 4*(i/4)] = tCrC2[i%4 + 4*(i/4)];
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC2_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC2_f32[i%4 + 4*(i/4)], alpha);
-        }
-        #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          load_b128(
-              sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 4352*t3 + 4*i + 2176)),
-              tCrC3 + 4*i);
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC3_f32[i%4 + 4*(i/4)] = tCrC3[i%4 + 4*(i/4)];
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC3_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC3_f32[i%4 + 4*(i/4)], alpha);
-        }
-        #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          load_b128(
-              sC + ((4*((2*(tid%16) + 34*(tid/16) + i)/8%2)) ^ (8*(tid%16) + 136*(tid/16) + 4352*t3 + 4*i + 3264)),
-              tCrC4 + 4*i);
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC4_f32[i%4 + 4*(i/4)] = tCrC4[i%4 + 4*(i/4)];
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tCrC4_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC4_f32[i%4 + 4*(i/4)], alpha);
-        }
-        if (beta != 0.0f) {
-          clear_b128(tCrC5);
-          if (32*t3 + tAcA_0 < M && tCcC_1 < N) load_b128(C + (32*(int64_t)N*t3 + tCgC), tCrC5);
-          #pragma unroll
-          for (int i = 0; i < 8; ++i) {
-            tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC5, i)), beta);
-          }
-          clear_b128(tCrC6);
-          if (32*t3 + tAcA_0 + 8 < M && tCcC_1 < N) {
-            load_b128(C + (8*(int64_t)N + 32*(int64_t)N*t3 + tCgC), tCrC6);
-          }
-          #pragma unroll
-          for (int i = 0; i < 8; ++i) {
-            tCrC2_f32[i%4 + 4*(i/4)] = tCrC2_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC6, i)), beta);
-          }
-          clear_b128(tCrC7);
-          if (32*t3 + tAcA_0 + 16 < M && tCcC_1 < N) {
-            load_b128(C + (16*(int64_t)N + 32*(int64_t)N*t3 + tCgC), tCrC7);
-          }
-          #pragma unroll
-          for (int i = 0; i < 8; ++i) {
-            tCrC3_f32[i%4 + 4*(i/4)] = tCrC3_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC7, i)), beta);
-          }
-          clear_b128(tCrC8);
-          if (32*t3 + tAcA_0 + 24 < M && tCcC_1 < N) {
-            load_b128(C + (24*(int64_t)N + 32*(int64_t)N*t3 + tCgC), tCrC8);
-          }
-          #pragma unroll
-          for (int i = 0; i < 8; ++i) {
-            tCrC4_f32[i%4 + 4*(i/4)] = tCrC4_f32[i%4 + 4*(i/4)] + __fmul_rn(__half2float(get_f16(tCrC8, i)), beta);
+          clear_b128(tCrC1 + 4*i);
+          if (thread/4%8 + 64*blockM1 + 8*i + 16*k < M && 8*(thread%4) + 32*(thread/32) + 128*blockN1 < N) {
+            load_b128(
+                C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32) + 64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1),
+                tCrC1 + 4*i);
           }
         }
         #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC1_f32[i%4 + 4*(i/4)]));
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + __fmul_rn(__half2float(get_f16(tCrC1, 2*(i/2%4) + i%2 + 8*(i/8))), beta);
         }
-        if (32*t3 + tAcA_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_f16, C + (32*(int64_t)N*t3 + tCgC));
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          set_f16(tCrC2_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC2_f32[i%4 + 4*(i/4)]));
-        }
-        if (32*t3 + tAcA_0 + 8 < M && tCcC_1 < N) {
-          store_b128(tCrC2_f32_f16, C + (8*(int64_t)N + 32*(int64_t)N*t3 + tCgC));
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          set_f16(tCrC3_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC3_f32[i%4 + 4*(i/4)]));
-        }
-        if (32*t3 + tAcA_0 + 16 < M && tCcC_1 < N) {
-          store_b128(tCrC3_f32_f16, C + (16*(int64_t)N + 32*(int64_t)N*t3 + tCgC));
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          set_f16(tCrC4_f32_f16, i%4 + 4*(i/4), __float2half_rn(tCrC4_f32[i%4 + 4*(i/4)]));
-        }
-        if (32*t3 + tAcA_0 + 24 < M && tCcC_1 < N) {
-          store_b128(tCrC4_f32_f16, C + (24*(int64_t)N + 32*(int64_t)N*t3 + tCgC));
+      }
+      #pragma unroll
+      for (int i = 0; i < 16; ++i) {
+        set_f16(
+            tXrC_f32_f16, 2*(i/2%4) + i%2 + 8*(i/8),
+            __float2half_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)]));
+      }
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (thread/4%8 + 64*blockM1 + 8*i + 16*k < M && 8*(thread%4) + 32*(thread/32) + 128*blockN1 < N) {
+          store_b128(
+              tXrC_f32_f16 + 4*i,
+              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32) + 64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1));
         }
       }
     }
@@ -821,134 +621,134 @@ gemm_f16_f16_unaligned(
         for (int m = 0; m < 4; ++m) {
           store_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + ((136*(tid/4%8) + 2*(tid%4) + 8*(tid/32) + 1088*(m%2) + 32*(m/2) + 64*i + 2176*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/32))/16 + m/2)%2))));
+              sC + (130*(thread/4%8) + 8*(thread%4) + 32*(thread/32)) + 1040*(m%2) + 2*(m/2) + 4*i + 2080*j);
         }
       }
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t4 = 0; t4 < 4; ++t4) {
+    for (int t2 = 0; t2 < 4; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9[i] = sC[(tid%32 + 136*(tid/32) + 2176*t4 + 32*i) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+        tCrC2[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9_f32[i] = tCrC9[i];
+        tCrC2_f32[i] = tCrC2[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9_f32[i] = __fmul_rn(tCrC9_f32[i], alpha);
+        tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10[i] = sC[(tid%32 + 136*(tid/32) + 2176*t4 + 32*i + 544) ^ (4*(((tid%32 + 136*(tid/32))/32 + i + 1)%2))];
+        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 520];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10_f32[i] = tCrC10[i];
+        tCrC3_f32[i] = tCrC3[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10_f32[i] = __fmul_rn(tCrC10_f32[i], alpha);
+        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11[i] = sC[(tid%32 + 136*(tid/32) + 2176*t4 + 32*i + 1088) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%2))];
+        tCrC4[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1040];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11_f32[i] = tCrC11[i];
+        tCrC4_f32[i] = tCrC4[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11_f32[i] = __fmul_rn(tCrC11_f32[i], alpha);
+        tCrC4_f32[i] = __fmul_rn(tCrC4_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12[i] = sC[(tid%32 + 136*(tid/32) + 2176*t4 + 32*i + 1632) ^ (4*(((tid%32 + 136*(tid/32))/32 + i + 1)%2))];
+        tCrC5[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1560];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12_f32[i] = tCrC12[i];
+        tCrC5_f32[i] = tCrC5[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12_f32[i] = __fmul_rn(tCrC12_f32[i], alpha);
+        tCrC5_f32[i] = __fmul_rn(tCrC5_f32[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_f16(
-              tCrC13, i,
-              16*t4 + tCcC_0 < M && tCcC_1_1 + 32*i < N ? C[16*(int64_t)N*t4 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+              tCrC6, i,
+              thread/32 + 64*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : __ushort_as_half(0x0000));
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC9_f32[i] = tCrC9_f32[i] + __fmul_rn(__half2float(get_f16(tCrC13, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_f16(
-              tCrC14, i,
-              16*t4 + tCcC_0 + 4 < M && tCcC_1_1 + 32*i < N ? C[4*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC10_f32[i] = tCrC10_f32[i] + __fmul_rn(__half2float(get_f16(tCrC14, i)), beta);
+          tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(__half2float(get_f16(tCrC6, i)), beta);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_f16(
-              tCrC15, i,
-              16*t4 + tCcC_0 + 8 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+              tCrC7, i,
+              thread/32 + 64*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : __ushort_as_half(0x0000));
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC11_f32[i] = tCrC11_f32[i] + __fmul_rn(__half2float(get_f16(tCrC15, i)), beta);
+          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(__half2float(get_f16(tCrC7, i)), beta);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_f16(
-              tCrC16, i,
-              16*t4 + tCcC_0 + 12 < M && tCcC_1_1 + 32*i < N ? C[12*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] : __ushort_as_half(0x0000));
+              tCrC8, i,
+              thread/32 + 64*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : __ushort_as_half(0x0000));
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC12_f32[i] = tCrC12_f32[i] + __fmul_rn(__half2float(get_f16(tCrC16, i)), beta);
+          tCrC4_f32[i] = tCrC4_f32[i] + __fmul_rn(__half2float(get_f16(tCrC8, i)), beta);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          set_f16(
+              tCrC9, i,
+              thread/32 + 64*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : __ushort_as_half(0x0000));
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC5_f32[i] = tCrC5_f32[i] + __fmul_rn(__half2float(get_f16(tCrC9, i)), beta);
         }
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC9_f32_f16, i, __float2half_rn(tCrC9_f32[i]));
+        set_f16(tCrC2_f32_f16, i, __float2half_rn(tCrC2_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t4 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[16*(int64_t)N*t4 + tCgC_1 + 32*i] = get_f16(tCrC9_f32_f16, i);
+        if (thread/32 + 64*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC2_f32_f16, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC10_f32_f16, i, __float2half_rn(tCrC10_f32[i]));
+        set_f16(tCrC3_f32_f16, i, __float2half_rn(tCrC3_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t4 + tCcC_0 + 4 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] = get_f16(tCrC10_f32_f16, i);
+        if (thread/32 + 64*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC11_f32_f16, i, __float2half_rn(tCrC11_f32[i]));
+        set_f16(tCrC4_f32_f16, i, __float2half_rn(tCrC4_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t4 + tCcC_0 + 8 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] = get_f16(tCrC11_f32_f16, i);
+        if (thread/32 + 64*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC4_f32_f16, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC12_f32_f16, i, __float2half_rn(tCrC12_f32[i]));
+        set_f16(tCrC5_f32_f16, i, __float2half_rn(tCrC5_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t4 + tCcC_0 + 12 < M && tCcC_1_1 + 32*i < N) C[12*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] = get_f16(tCrC12_f32_f16, i);
+        if (thread/32 + 64*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC5_f32_f16, i);
       }
     }
   }

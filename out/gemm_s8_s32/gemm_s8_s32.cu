@@ -114,55 +114,43 @@ gemm_s8_s32(
   const int tAsA = 128*(tid/8);
   const int tAcA_0 = tid/8 + 128*blockM;
   const int tAcA_1 = 16*(tid%8);
-  const int64_t tBgB = 16*(tid%8) + (int64_t)(tid/8)*K + 128*(int64_t)K*blockN;
-  const int tBcB_0 = tid/8 + 128*blockN;
+  const int64_t tBgB = (tid/8%2)*K + 16*(tid%8) + 4*(int64_t)(tid/16)*K + 128*(int64_t)K*blockN;
+  const int tBcB_0 = tid/8%2 + 4*(tid/16) + 128*blockN;
   const int tXsAx = (16*(tid/16%2)) ^ (16*(tid%8));
   const int tXsA = 2048*(tid/32%2) + 128*(tid%16);
   const int tXsBx = (16*(tid/8%2)) ^ (16*(tid%8));
   const int tXsB = 2048*(tid/16%2) + 128*(tid%8) + 1024*(tid/64);
-  const int tXsC = 2176*(tid/32%2) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/64);
-  const int tCsC = 4*(tid%32) + 136*(tid/32);
-  const int64_t tCgC = 4*(tid%32) + (int64_t)(tid/32)*N + 128*(int64_t)N*blockM + 128*blockN;
-  const int tCcC_0 = tid/32 + 128*blockM;
-  const int tCcC_1 = 4*(tid%32) + 128*blockN;
-  const int tCsC_1 = tid%32 + 136*(tid/32);
-  const int64_t tCgC_1 = tid%32 + (int64_t)(tid/32)*N + 128*(int64_t)N*blockM + 128*blockN;
-  const int tCcC_1_1 = tid%32 + 128*blockN;
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   int32_t tCrC[128];
-  int32_t tCrC1[4];
-  int32_t tCrC1_s32[4];
-  int32_t tCrC2[4];
-  int32_t tCrC2_s32[4];
-  int32_t tCrC3[4];
-  int32_t tCrC3_s32[4];
-  int32_t tCrC4[4];
-  int32_t tCrC4_s32[4];
+  int32_t tXrC_s32[8];
+  int32_t tXrC_s321[8];
+  int32_t tXrC_s322[8];
+  int32_t tXrC_s323[8];
+  int32_t tCrC1[8];
+  int32_t tCrC2[8];
+  int32_t tCrC3[8];
+  int32_t tCrC4[8];
+  int32_t tXrC_s32_s32[8];
+  int32_t tXrC_s321_s32[8];
+  int32_t tXrC_s322_s32[8];
+  int32_t tXrC_s323_s32[8];
   int32_t tCrC5[4];
+  int32_t tCrC5_s32[4];
   int32_t tCrC6[4];
+  int32_t tCrC6_s32[4];
   int32_t tCrC7[4];
+  int32_t tCrC7_s32[4];
   int32_t tCrC8[4];
-  int32_t tCrC1_s32_s32[4];
-  int32_t tCrC2_s32_s32[4];
-  int32_t tCrC3_s32_s32[4];
-  int32_t tCrC4_s32_s32[4];
+  int32_t tCrC8_s32[4];
   int32_t tCrC9[4];
-  int32_t tCrC9_s32[4];
   int32_t tCrC10[4];
-  int32_t tCrC10_s32[4];
   int32_t tCrC11[4];
-  int32_t tCrC11_s32[4];
   int32_t tCrC12[4];
-  int32_t tCrC12_s32[4];
-  int32_t tCrC13[4];
-  int32_t tCrC14[4];
-  int32_t tCrC15[4];
-  int32_t tCrC16[4];
-  int32_t tCrC9_s32_s32[4];
-  int32_t tCrC10_s32_s32[4];
-  int32_t tCrC11_s32_s32[4];
-  int32_t tCrC12_s32_s32[4];
+  int32_t tCrC5_s32_s32[4];
+  int32_t tCrC6_s32_s32[4];
+  int32_t tCrC7_s32_s32[4];
+  int32_t tCrC8_s32_s32[4];
 
   grid_wait();
   #pragma unroll 1
@@ -204,33 +192,33 @@ gemm_s8_s32(
         sB_u32 + 16384*t + tAsA + tAsAx,
         tBcB_0 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (16*(int64_t)K + 128*t + tBgB),
+        B + (2*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 2048,
-        tBcB_0 + 16 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 2 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (32*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 4096,
         tBcB_0 + 32 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (48*(int64_t)K + 128*t + tBgB),
+        B + (34*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 6144,
-        tBcB_0 + 48 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 34 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 8192,
         tBcB_0 + 64 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (80*(int64_t)K + 128*t + tBgB),
+        B + (66*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 10240,
-        tBcB_0 + 80 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 66 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (96*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 12288,
         tBcB_0 + 96 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (112*(int64_t)K + 128*t + tBgB),
+        B + (98*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 14336,
-        tBcB_0 + 112 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 98 < N && 128*t + tAcA_1 < K ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -262,9 +250,9 @@ gemm_s8_s32(
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx,
         tBcB_0 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (16*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (2*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 2048,
-        tBcB_0 + 16 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 2 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t1%3) + tXsA + (tXsAx ^ 32) + 4096*i, tCrA + 16*i + 4);
@@ -303,9 +291,9 @@ gemm_s8_s32(
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 4096,
         tBcB_0 + 32 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (48*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (34*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 6144,
-        tBcB_0 + 48 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 34 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 8192,
@@ -344,17 +332,17 @@ gemm_s8_s32(
         sA_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 14336,
         tAcA_0 + 112 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (80*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (66*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 10240,
-        tBcB_0 + 80 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 66 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (96*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 12288,
         tBcB_0 + 96 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (112*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (98*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 14336,
-        tBcB_0 + 112 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 98 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t1%3) + tXsA + (tXsAx ^ 96) + 4096*i, tCrA + 16*i + 12);
@@ -404,115 +392,162 @@ gemm_s8_s32(
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
   grid_trigger();
+
+  int thread = tid;
+  asm volatile("" : "+r"(thread));
+  __builtin_assume(thread >= 0);
+  int block = bx;
+  asm volatile("" : "+r"(block));
+  __builtin_assume(block >= 0);
+  int tilesM = (M + 127) >> 7;
+  asm volatile("" : "+r"(tilesM));
+  __builtin_assume(tilesM >= 1);
+  int tilesN = (N + 127) >> 7;
+  asm volatile("" : "+r"(tilesN));
+  __builtin_assume(tilesN >= 1);
+  const int perGroup1 = 8*tilesN;
+  const int groupFirst1 = min(tilesM, 8*(block/perGroup1));
+  const int groupRows1 = max(1, min(tilesM - groupFirst1, 8));
+  const int inGroup1 = block%perGroup1;
+  const int blockM1 = inGroup1%groupRows1 + groupFirst1;
+  const int blockN1 = min(inGroup1/groupRows1, tilesN - 1);
+
   if ((N & 3) == 0) {
     #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int k = 0; k < 4; ++k) {
       #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        #pragma unroll
-        for (int m = 0; m < 4; ++m) {
-          store_b64(
-              tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + tXsC + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
-        }
-      }
-    }
-    __syncthreads();
-    #pragma unroll 1
-    for (int t2 = 0; t2 < 8; ++t2) {
-      load_b128(sC + (2176*t2 + tCsC), tCrC1);
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC1_s32[i] = tCrC1[i];
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k];
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC1_s32[i] = tCrC1_s32[i] * alpha;
-      }
-      load_b128(sC + (2176*t2 + tCsC) + 544, tCrC2);
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC2_s32[i] = tCrC2[i];
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] * alpha;
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC2_s32[i] = tCrC2_s32[i] * alpha;
-      }
-      load_b128(sC + (2176*t2 + tCsC) + 1088, tCrC3);
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_s32[i] = tCrC3[i];
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 32];
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_s32[i] = tCrC3_s32[i] * alpha;
-      }
-      load_b128(sC + (2176*t2 + tCsC) + 1632, tCrC4);
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_s32[i] = tCrC4[i];
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] * alpha;
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_s32[i] = tCrC4_s32[i] * alpha;
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 64];
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] * alpha;
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 96];
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] * alpha;
       }
       if (beta != 0) {
-        clear_b128(tCrC5);
-        if (16*t2 + tCcC_0 < M && tCcC_1 < N) load_b128(C + (16*(int64_t)N*t2 + tCgC), tCrC5);
         #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC1_s32[i] = tCrC1_s32[i] + tCrC5[i] * beta;
-        }
-        clear_b128(tCrC6);
-        if (16*t2 + tCcC_0 + 4 < M && tCcC_1 < N) {
-          load_b128(C + (4*(int64_t)N + 16*(int64_t)N*t2 + tCgC), tCrC6);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC2_s32[i] = tCrC2_s32[i] + tCrC6[i] * beta;
-        }
-        clear_b128(tCrC7);
-        if (16*t2 + tCcC_0 + 8 < M && tCcC_1 < N) {
-          load_b128(C + (8*(int64_t)N + 16*(int64_t)N*t2 + tCgC), tCrC7);
+        for (int i = 0; i < 2; ++i) {
+          clear_b128(tCrC1 + 4*i);
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 < N) {
+            load_b128(
+                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1),
+                tCrC1 + 4*i);
+          }
         }
         #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC3_s32[i] = tCrC3_s32[i] + tCrC7[i] * beta;
-        }
-        clear_b128(tCrC8);
-        if (16*t2 + tCcC_0 + 12 < M && tCcC_1 < N) {
-          load_b128(C + (12*(int64_t)N + 16*(int64_t)N*t2 + tCgC), tCrC8);
+        for (int i = 0; i < 8; ++i) {
+          tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] + tCrC1[2*(i/2%2) + i%2 + 4*(i/4)] * beta;
         }
         #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC4_s32[i] = tCrC4_s32[i] + tCrC8[i] * beta;
+        for (int i = 0; i < 2; ++i) {
+          clear_b128(tCrC2 + 4*i);
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 32 < N) {
+            load_b128(
+                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 32,
+                tCrC2 + 4*i);
+          }
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] + tCrC2[2*(i/2%2) + i%2 + 4*(i/4)] * beta;
+        }
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          clear_b128(tCrC3 + 4*i);
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 64 < N) {
+            load_b128(
+                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 64,
+                tCrC3 + 4*i);
+          }
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] + tCrC3[2*(i/2%2) + i%2 + 4*(i/4)] * beta;
+        }
+        #pragma unroll
+        for (int i = 0; i < 2; ++i) {
+          clear_b128(tCrC4 + 4*i);
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 96 < N) {
+            load_b128(
+                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 96,
+                tCrC4 + 4*i);
+          }
+        }
+        #pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] + tCrC4[2*(i/2%2) + i%2 + 4*(i/4)] * beta;
         }
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC1_s32_s32[i] = tCrC1_s32[i];
-      }
-      if (16*t2 + tCcC_0 < M && tCcC_1 < N) store_b128(tCrC1_s32_s32, C + (16*(int64_t)N*t2 + tCgC));
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC2_s32_s32[i] = tCrC2_s32[i];
-      }
-      if (16*t2 + tCcC_0 + 4 < M && tCcC_1 < N) {
-        store_b128(tCrC2_s32_s32, C + (4*(int64_t)N + 16*(int64_t)N*t2 + tCgC));
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s32_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)];
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_s32_s32[i] = tCrC3_s32[i];
-      }
-      if (16*t2 + tCcC_0 + 8 < M && tCcC_1 < N) {
-        store_b128(tCrC3_s32_s32, C + (8*(int64_t)N + 16*(int64_t)N*t2 + tCgC));
+      for (int i = 0; i < 2; ++i) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 < N) {
+          store_b128(
+              tXrC_s32_s32 + 4*i,
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1));
+        }
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_s32_s32[i] = tCrC4_s32[i];
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s321_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)];
       }
-      if (16*t2 + tCcC_0 + 12 < M && tCcC_1 < N) {
-        store_b128(tCrC4_s32_s32, C + (12*(int64_t)N + 16*(int64_t)N*t2 + tCgC));
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 32 < N) {
+          store_b128(
+              tXrC_s321_s32 + 4*i,
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 32);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s322_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)];
+      }
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 64 < N) {
+          store_b128(
+              tXrC_s322_s32 + 4*i,
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 64);
+        }
+      }
+      #pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        tXrC_s323_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)];
+      }
+      #pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 96 < N) {
+          store_b128(
+              tXrC_s323_s32 + 4*i,
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 96);
+        }
       }
     }
   } else {
@@ -524,126 +559,126 @@ gemm_s8_s32(
         for (int m = 0; m < 4; ++m) {
           store_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + tXsC + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+              sC + (2080*(thread/32%2) + 130*(thread/4%8) + 4*(thread%4) + 16*(thread/64)) + 1040*(m%2) + 2*(m/2) + 32*i + 4160*j);
         }
       }
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t3 = 0; t3 < 8; ++t3) {
+    for (int t2 = 0; t2 < 8; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9[i] = sC[2176*t3 + tCsC_1 + 32*i];
+        tCrC5[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9_s32[i] = tCrC9[i];
+        tCrC5_s32[i] = tCrC5[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9_s32[i] = tCrC9_s32[i] * alpha;
+        tCrC5_s32[i] = tCrC5_s32[i] * alpha;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10[i] = sC[2176*t3 + tCsC_1 + 32*i + 544];
+        tCrC6[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 520];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10_s32[i] = tCrC10[i];
+        tCrC6_s32[i] = tCrC6[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10_s32[i] = tCrC10_s32[i] * alpha;
+        tCrC6_s32[i] = tCrC6_s32[i] * alpha;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11[i] = sC[2176*t3 + tCsC_1 + 32*i + 1088];
+        tCrC7[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1040];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11_s32[i] = tCrC11[i];
+        tCrC7_s32[i] = tCrC7[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11_s32[i] = tCrC11_s32[i] * alpha;
+        tCrC7_s32[i] = tCrC7_s32[i] * alpha;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12[i] = sC[2176*t3 + tCsC_1 + 32*i + 1632];
+        tCrC8[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1560];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12_s32[i] = tCrC12[i];
+        tCrC8_s32[i] = tCrC8[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12_s32[i] = tCrC12_s32[i] * alpha;
+        tCrC8_s32[i] = tCrC8_s32[i] * alpha;
       }
       if (beta != 0) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC13[i] = 16*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N ? C[16*(int64_t)N*t3 + tCgC_1 + 32*i] : 0;
+          tCrC9[i] = thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC9_s32[i] = tCrC9_s32[i] + tCrC13[i] * beta;
+          tCrC5_s32[i] = tCrC5_s32[i] + tCrC9[i] * beta;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC14[i] = 16*t3 + tCcC_0 + 4 < M && tCcC_1_1 + 32*i < N ? C[4*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] : 0;
+          tCrC10[i] = thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC10_s32[i] = tCrC10_s32[i] + tCrC14[i] * beta;
+          tCrC6_s32[i] = tCrC6_s32[i] + tCrC10[i] * beta;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC15[i] = 16*t3 + tCcC_0 + 8 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] : 0;
+          tCrC11[i] = thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC11_s32[i] = tCrC11_s32[i] + tCrC15[i] * beta;
+          tCrC7_s32[i] = tCrC7_s32[i] + tCrC11[i] * beta;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC16[i] = 16*t3 + tCcC_0 + 12 < M && tCcC_1_1 + 32*i < N ? C[12*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] : 0;
+          tCrC12[i] = thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC12_s32[i] = tCrC12_s32[i] + tCrC16[i] * beta;
+          tCrC8_s32[i] = tCrC8_s32[i] + tCrC12[i] * beta;
         }
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9_s32_s32[i] = tCrC9_s32[i];
+        tCrC5_s32_s32[i] = tCrC5_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t3 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[16*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC9_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC5_s32_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10_s32_s32[i] = tCrC10_s32[i];
+        tCrC6_s32_s32[i] = tCrC6_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t3 + tCcC_0 + 4 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC10_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC6_s32_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11_s32_s32[i] = tCrC11_s32[i];
+        tCrC7_s32_s32[i] = tCrC7_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t3 + tCcC_0 + 8 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC11_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC7_s32_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12_s32_s32[i] = tCrC12_s32[i];
+        tCrC8_s32_s32[i] = tCrC8_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t3 + tCcC_0 + 12 < M && tCcC_1_1 + 32*i < N) C[12*(int64_t)N + 16*(int64_t)N*t3 + tCgC_1 + 32*i] = tCrC12_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC8_s32_s32[i];
       }
     }
   }

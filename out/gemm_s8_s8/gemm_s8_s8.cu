@@ -16,6 +16,17 @@ __device__ __forceinline__ int8_t round_s8(float x) {
   return (int8_t)r;
 }
 
+// Rounds to the nearest integers of 8 bits, ties to even; x is the lowest.
+__device__ __forceinline__ uint32_t round4_s8(float x, float y, float z, float w) {
+  uint32_t r;
+  asm("{.reg .b32 high;\n"
+      "cvt.pack.sat.s8.s32.b32 high, %4, %3, 0;\n"
+      "cvt.pack.sat.s8.s32.b32 %0, %2, %1, high;}"
+      : "=r"(r)
+      : "r"(__float2int_rn(x)), "r"(__float2int_rn(y)), "r"(__float2int_rn(z)), "r"(__float2int_rn(w)));
+  return r;
+}
+
 // Waits for the kernel before this one, if this one was launched to overlap with it.
 __device__ __forceinline__ void grid_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -28,10 +39,6 @@ __device__ __forceinline__ void grid_trigger() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
-}
-
-__device__ __forceinline__ uint16_t get_u16(const uint32_t* r, int i) {
-  return (uint16_t)(r[i / 2] >> 16 * (i % 2));
 }
 
 __device__ __forceinline__ int8_t get_s8(const uint32_t* r, int i) {
@@ -61,14 +68,6 @@ __device__ __forceinline__ void clear_b128(uint32_t* r) {
 
 __device__ __forceinline__ void store_b64(const int32_t* r, void* p) {
   *static_cast<int2*>(p) = make_int2(r[0], r[1]);
-}
-
-__device__ __forceinline__ void load_b128(const void* p, int32_t* r) {
-  const int4 v = *static_cast<const int4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -130,7 +129,6 @@ gemm_s8_s8(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
   int32_t* const sC = reinterpret_cast<int32_t*>(smem);
-  int8_t* const sO = reinterpret_cast<int8_t*>(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 127) >> 7, 8*(bx/perGroup));
@@ -143,60 +141,34 @@ gemm_s8_s8(
   const int tAsA = 128*(tid/8);
   const int tAcA_0 = tid/8 + 128*blockM;
   const int tAcA_1 = 16*(tid%8);
-  const int64_t tBgB = 16*(tid%8) + (int64_t)(tid/8)*K + 128*(int64_t)K*blockN;
-  const int tBcB_0 = tid/8 + 128*blockN;
+  const int64_t tBgB = (tid/8%2)*K + 16*(tid%8) + 16*(int64_t)(tid/16)*K + 128*(int64_t)K*blockN;
+  const int tBcB_0 = tid/8%2 + 16*(tid/16) + 128*blockN;
   const int tXsAx = (16*(tid/16%2)) ^ (16*(tid%8));
   const int tXsA = 2048*(tid/32%2) + 128*(tid%16);
   const int tXsBx = (16*(tid/8%2)) ^ (16*(tid%8));
   const int tXsB = 2048*(tid/16%2) + 128*(tid%8) + 1024*(tid/64);
-  const int tXsOx = 16*(tid/4%8);
-  const int tXsO = 2048*(tid/32%2) + 128*(tid/4%8) + 2*(tid%4) + 8*(tid/64);
-  const int64_t tCgC = 16*(tid%8) + (int64_t)(tid/8)*N + 128*(int64_t)N*blockM + 128*blockN;
-  const int tCcC_1 = 16*(tid%8) + 128*blockN;
-  const int64_t tCgC_1 = tid%32 + (int64_t)(tid/32)*N + 128*(int64_t)N*blockM + 128*blockN;
-  const int tCcC_0 = tid/32 + 128*blockM;
-  const int tCcC_1_1 = tid%32 + 128*blockN;
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   int32_t tCrC[128];
-  float tCrC_f32[128];
-  uint32_t tCrC_f32_s8[32];
-  uint32_t tOrO[4];
-  uint32_t tOrO1[4];
-  uint32_t tOrO2[4];
-  uint32_t tOrO3[4];
-  int32_t tCrC1[16];
-  float tCrC1_f32[16];
-  int32_t tCrC2[16];
-  float tCrC2_f32[16];
-  int32_t tCrC3[16];
-  float tCrC3_f32[16];
-  int32_t tCrC4[16];
-  float tCrC4_f32[16];
-  uint32_t tCrC5[4];
-  uint32_t tCrC6[4];
-  uint32_t tCrC7[4];
-  uint32_t tCrC8[4];
-  uint32_t tCrC1_f32_s8[4];
-  uint32_t tCrC2_f32_s8[4];
-  uint32_t tCrC3_f32_s8[4];
-  uint32_t tCrC4_f32_s8[4];
-  int32_t tCrC9[4];
-  float tCrC9_f32[4];
-  int32_t tCrC10[4];
-  float tCrC10_f32[4];
-  int32_t tCrC11[4];
-  float tCrC11_f32[4];
-  int32_t tCrC12[4];
-  float tCrC12_f32[4];
-  uint32_t tCrC13[1];
-  uint32_t tCrC14[1];
-  uint32_t tCrC15[1];
-  uint32_t tCrC16[1];
-  uint32_t tCrC9_f32_s8[1];
-  uint32_t tCrC10_f32_s8[1];
-  uint32_t tCrC11_f32_s8[1];
-  uint32_t tCrC12_f32_s8[1];
+  float tXrC_f32[32];
+  uint32_t tCrC1[8];
+  uint32_t tXrC_f32_s8[8];
+  int32_t tCrC2[4];
+  float tCrC2_f32[4];
+  int32_t tCrC3[4];
+  float tCrC3_f32[4];
+  int32_t tCrC4[4];
+  float tCrC4_f32[4];
+  int32_t tCrC5[4];
+  float tCrC5_f32[4];
+  uint32_t tCrC6[1];
+  uint32_t tCrC7[1];
+  uint32_t tCrC8[1];
+  uint32_t tCrC9[1];
+  uint32_t tCrC2_f32_s8[1];
+  uint32_t tCrC3_f32_s8[1];
+  uint32_t tCrC4_f32_s8[1];
+  uint32_t tCrC5_f32_s8[1];
 
   grid_wait();
   #pragma unroll 1
@@ -238,33 +210,33 @@ gemm_s8_s8(
         sB_u32 + 16384*t + tAsA + tAsAx,
         tBcB_0 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (16*(int64_t)K + 128*t + tBgB),
+        B + (2*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 2048,
-        tBcB_0 + 16 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 2 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (32*(int64_t)K + 128*t + tBgB),
+        B + (4*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 4096,
-        tBcB_0 + 32 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 4 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (48*(int64_t)K + 128*t + tBgB),
+        B + (6*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 6144,
-        tBcB_0 + 48 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 6 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*(int64_t)K + 128*t + tBgB),
+        B + (8*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 8192,
-        tBcB_0 + 64 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 8 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (80*(int64_t)K + 128*t + tBgB),
+        B + (10*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 10240,
-        tBcB_0 + 80 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 10 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (96*(int64_t)K + 128*t + tBgB),
+        B + (12*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 12288,
-        tBcB_0 + 96 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 12 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (112*(int64_t)K + 128*t + tBgB),
+        B + (14*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 14336,
-        tBcB_0 + 112 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 14 < N && 128*t + tAcA_1 < K ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -296,9 +268,9 @@ gemm_s8_s8(
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx,
         tBcB_0 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (16*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (2*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 2048,
-        tBcB_0 + 16 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 2 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t1%3) + tXsA + (tXsAx ^ 32) + 4096*i, tCrA + 16*i + 4);
@@ -333,17 +305,17 @@ gemm_s8_s8(
         sA_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 8192,
         tAcA_0 + 64 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (32*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (4*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 4096,
-        tBcB_0 + 32 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 4 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (48*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (6*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 6144,
-        tBcB_0 + 48 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 6 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (8*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 8192,
-        tBcB_0 + 64 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 8 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t1%3) + tXsA + (tXsAx ^ 64) + 4096*i, tCrA + 16*i + 8);
@@ -378,17 +350,17 @@ gemm_s8_s8(
         sA_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 14336,
         tAcA_0 + 112 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (80*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (10*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 10240,
-        tBcB_0 + 80 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 10 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (96*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (12*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 12288,
-        tBcB_0 + 96 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 12 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (112*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (14*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 14336,
-        tBcB_0 + 112 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 14 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t1%3) + tXsA + (tXsAx ^ 96) + 4096*i, tCrA + 16*i + 12);
@@ -438,213 +410,66 @@ gemm_s8_s8(
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
   grid_trigger();
+
+  int thread = tid;
+  asm volatile("" : "+r"(thread));
+  __builtin_assume(thread >= 0);
+  int block = bx;
+  asm volatile("" : "+r"(block));
+  __builtin_assume(block >= 0);
+  int tilesM = (M + 127) >> 7;
+  asm volatile("" : "+r"(tilesM));
+  __builtin_assume(tilesM >= 1);
+  int tilesN = (N + 127) >> 7;
+  asm volatile("" : "+r"(tilesN));
+  __builtin_assume(tilesN >= 1);
+  const int perGroup1 = 8*tilesN;
+  const int groupFirst1 = min(tilesM, 8*(block/perGroup1));
+  const int groupRows1 = max(1, min(tilesM - groupFirst1, 8));
+  const int inGroup1 = block%perGroup1;
+  const int blockM1 = inGroup1%groupRows1 + groupFirst1;
+  const int blockN1 = min(inGroup1/groupRows1, tilesN - 1);
+
   if ((N & 15) == 0) {
-    if (beta == 0.0f) {
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) {
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          #pragma unroll
-          for (int m = 0; m < 4; ++m) {
-            tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = __int2float_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j]);
-          }
-        }
+      for (int i = 0; i < 32; ++i) {
+        tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)] = __int2float_rn(tCrC[16*(i/2%8) + i%2 + 2*(i/16) + 4*k]);
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
+      for (int i = 0; i < 32; ++i) {
+        tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)] = __fmul_rn(tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)], alpha);
+      }
+      if (beta != 0.0f) {
         #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          #pragma unroll
-          for (int m = 0; m < 4; ++m) {
-            tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+        for (int i = 0; i < 2; ++i) {
+          clear_b128(tCrC1 + 4*i);
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 16*(thread%4) + 64*(thread/64) + 128*blockN1 < N) {
+            load_b128(
+                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1),
+                tCrC1 + 4*i);
           }
         }
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
         #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          #pragma unroll
-          for (int m = 0; m < 4; ++m) {
-            set_s8(tCrC_f32_s8, m%2 + 2*(m/2) + 16*i + 4*j, round_s8(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j]));
-          }
+        for (int i = 0; i < 32; ++i) {
+          tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)] = tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC1, 2*(i/2%8) + i%2 + 16*(i/16))), beta);
         }
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          *reinterpret_cast<uint16_t*>(sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2)) = get_u16(tCrC_f32_s8, j%2 + 8*(j/2) + 16*i);
-        }
+      for (int i = 0; i < 8; ++i) {
+        tXrC_f32_s8[i%4 + 4*(i/4)] = round4_s8(
+            tXrC_f32[4*(i%4) + 16*(i/4)],
+            tXrC_f32[4*(i%4) + 16*(i/4) + 1],
+            tXrC_f32[4*(i%4) + 16*(i/4) + 2],
+            tXrC_f32[4*(i%4) + 16*(i/4) + 3]);
       }
       #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          *reinterpret_cast<uint16_t*>(sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 4096) = get_u16(tCrC_f32_s8, j%2 + 8*(j/2) + 16*i + 2);
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          *reinterpret_cast<uint16_t*>(sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 8192) = get_u16(tCrC_f32_s8, j%2 + 8*(j/2) + 16*i + 4);
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          *reinterpret_cast<uint16_t*>(sO + (tXsO + (tXsOx ^ (16*(j/2) + 32*i))) + 1024*(j%2) + 12288) = get_u16(tCrC_f32_s8, j%2 + 8*(j/2) + 16*i + 6);
-        }
-      }
-      __syncthreads();
-      #pragma unroll 1
-      for (int t2 = 0; t2 < 2; ++t2) {
-        load_b128(sO + (8192*t2 + tAsA + tAsAx), tOrO);
-        load_b128(sO + (8192*t2 + tAsA + tAsAx) + 2048, tOrO1);
-        load_b128(sO + (8192*t2 + tAsA + tAsAx) + 4096, tOrO2);
-        load_b128(sO + (8192*t2 + tAsA + tAsAx) + 6144, tOrO3);
-        if (64*t2 + tAcA_0 < M && tCcC_1 < N) store_b128(tOrO, C + (64*(int64_t)N*t2 + tCgC));
-        if (64*t2 + tAcA_0 + 16 < M && tCcC_1 < N) {
-          store_b128(tOrO1, C + (16*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
-        }
-        if (64*t2 + tAcA_0 + 32 < M && tCcC_1 < N) {
-          store_b128(tOrO2, C + (32*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
-        }
-        if (64*t2 + tAcA_0 + 48 < M && tCcC_1 < N) {
-          store_b128(tOrO3, C + (48*(int64_t)N + 64*(int64_t)N*t2 + tCgC));
-        }
-      }
-    } else {
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        #pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          #pragma unroll
-          for (int m = 0; m < 4; ++m) {
-            store_b64(
-                tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-                sC + ((2176*(tid/32%2) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/64) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/64) + 8*(m/2))/16 + 34*(m%2) + i)%4))));
-          }
-        }
-      }
-      __syncthreads();
-      #pragma unroll 1
-      for (int t3 = 0; t3 < 2; ++t3) {
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          load_b128(
-              sC + ((16*(tid%8) + 136*(tid/8) + 8704*t3 + 4*i) ^ (4*((4*(tid%8) + 34*(tid/8) + i)/8%4))),
-              tCrC1 + 4*i);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          tCrC1_f32[i%4 + 4*(i/4)] = __int2float_rn(tCrC1[i%4 + 4*(i/4)]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1_f32[i%4 + 4*(i/4)], alpha);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          load_b128(
-              sC + ((16*(tid%8) + 136*(tid/8) + 8704*t3 + 4*i + 2176) ^ (4*((4*(tid%8) + 34*(tid/8) + i)/8%4))),
-              tCrC2 + 4*i);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          tCrC2_f32[i%4 + 4*(i/4)] = __int2float_rn(tCrC2[i%4 + 4*(i/4)]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          tCrC2_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC2_f32[i%4 + 4*(i/4)], alpha);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          load_b128(
-              sC + ((16*(tid%8) + 136*(tid/8) + 8704*t3 + 4*i + 4352) ^ (4*((4*(tid%8) + 34*(tid/8) + i)/8%4))),
-              tCrC3 + 4*i);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          tCrC3_f32[i%4 + 4*(i/4)] = __int2float_rn(tCrC3[i%4 + 4*(i/4)]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          tCrC3_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC3_f32[i%4 + 4*(i/4)], alpha);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          load_b128(
-              sC + ((16*(tid%8) + 136*(tid/8) + 8704*t3 + 4*i + 6528) ^ (4*((4*(tid%8) + 34*(tid/8) + i)/8%4))),
-              tCrC4 + 4*i);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          tCrC4_f32[i%4 + 4*(i/4)] = __int2float_rn(tCrC4[i%4 + 4*(i/4)]);
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          tCrC4_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC4_f32[i%4 + 4*(i/4)], alpha);
-        }
-        if (beta != 0.0f) {
-          clear_b128(tCrC5);
-          if (64*t3 + tAcA_0 < M && tCcC_1 < N) load_b128(C + (64*(int64_t)N*t3 + tCgC), tCrC5);
-          #pragma unroll
-          for (int i = 0; i < 16; ++i) {
-            tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC5, i)), beta);
-          }
-          clear_b128(tCrC6);
-          if (64*t3 + tAcA_0 + 16 < M && tCcC_1 < N) {
-            load_b128(C + (16*(int64_t)N + 64*(int64_t)N*t3 + tCgC), tCrC6);
-          }
-          #pragma unroll
-          for (int i = 0; i < 16; ++i) {
-            tCrC2_f32[i%4 + 4*(i/4)] = tCrC2_f32[i%4 + 4*(i/4)] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC6, i)), beta);
-          }
-          clear_b128(tCrC7);
-          if (64*t3 + tAcA_0 + 32 < M && tCcC_1 < N) {
-            load_b128(C + (32*(int64_t)N + 64*(int64_t)N*t3 + tCgC), tCrC7);
-          }
-          #pragma unroll
-          for (int i = 0; i < 16; ++i) {
-            tCrC3_f32[i%4 + 4*(i/4)] = tCrC3_f32[i%4 + 4*(i/4)] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC7, i)), beta);
-          }
-          clear_b128(tCrC8);
-          if (64*t3 + tAcA_0 + 48 < M && tCcC_1 < N) {
-            load_b128(C + (48*(int64_t)N + 64*(int64_t)N*t3 + tCgC), tCrC8);
-          }
-          #pragma unroll
-          for (int i = 0; i < 16; ++i) {
-            tCrC4_f32[i%4 + 4*(i/4)] = tCrC4_f32[i%4 + 4*(i/4)] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC8, i)), beta);
-          }
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          set_s8(tCrC1_f32_s8, i%4 + 4*(i/4), round_s8(tCrC1_f32[i%4 + 4*(i/4)]));
-        }
-        if (64*t3 + tAcA_0 < M && tCcC_1 < N) store_b128(tCrC1_f32_s8, C + (64*(int64_t)N*t3 + tCgC));
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          set_s8(tCrC2_f32_s8, i%4 + 4*(i/4), round_s8(tCrC2_f32[i%4 + 4*(i/4)]));
-        }
-        if (64*t3 + tAcA_0 + 16 < M && tCcC_1 < N) {
-          store_b128(tCrC2_f32_s8, C + (16*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          set_s8(tCrC3_f32_s8, i%4 + 4*(i/4), round_s8(tCrC3_f32[i%4 + 4*(i/4)]));
-        }
-        if (64*t3 + tAcA_0 + 32 < M && tCcC_1 < N) {
-          store_b128(tCrC3_f32_s8, C + (32*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
-        }
-        #pragma unroll
-        for (int i = 0; i < 16; ++i) {
-          set_s8(tCrC4_f32_s8, i%4 + 4*(i/4), round_s8(tCrC4_f32[i%4 + 4*(i/4)]));
-        }
-        if (64*t3 + tAcA_0 + 48 < M && tCcC_1 < N) {
-          store_b128(tCrC4_f32_s8, C + (48*(int64_t)N + 64*(int64_t)N*t3 + tCgC));
+      for (int i = 0; i < 2; ++i) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 16*(thread%4) + 64*(thread/64) + 128*blockN1 < N) {
+          store_b128(
+              tXrC_f32_s8 + 4*i,
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1));
         }
       }
     }
@@ -657,134 +482,134 @@ gemm_s8_s8(
         for (int m = 0; m < 4; ++m) {
           store_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + ((2176*(tid/32%2) + 136*(tid/4%8) + 2*(tid%4) + 8*(tid/64) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j) ^ (4*(((68*(tid/4%8) + tid%4 + 4*(tid/64) + 8*(m/2))/16 + 34*(m%2) + i)%4))));
+              sC + (2080*(thread/32%2) + 130*(thread/4%8) + 16*(thread%4) + 64*(thread/64)) + 1040*(m%2) + 2*(m/2) + 4*i + 4160*j);
         }
       }
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t4 = 0; t4 < 8; ++t4) {
+    for (int t2 = 0; t2 < 8; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9[i] = sC[(tid%32 + 136*(tid/32) + 2176*t4 + 32*i) ^ (4*(((tid%32 + 136*(tid/32))/32 + i)%4))];
+        tCrC2[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9_f32[i] = __int2float_rn(tCrC9[i]);
+        tCrC2_f32[i] = __int2float_rn(tCrC2[i]);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9_f32[i] = __fmul_rn(tCrC9_f32[i], alpha);
+        tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10[i] = sC[(tid%32 + 136*(tid/32) + 2176*t4 + 32*i + 544) ^ (4*(((tid%32 + 136*(tid/32))/32 + i + 1)%4))];
+        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 520];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10_f32[i] = __int2float_rn(tCrC10[i]);
+        tCrC3_f32[i] = __int2float_rn(tCrC3[i]);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC10_f32[i] = __fmul_rn(tCrC10_f32[i], alpha);
+        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11[i] = sC[(tid%32 + 136*(tid/32) + 2176*t4 + 32*i + 1088) ^ (4*(((tid%32 + 136*(tid/32))/32 + i + 2)%4))];
+        tCrC4[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1040];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11_f32[i] = __int2float_rn(tCrC11[i]);
+        tCrC4_f32[i] = __int2float_rn(tCrC4[i]);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC11_f32[i] = __fmul_rn(tCrC11_f32[i], alpha);
+        tCrC4_f32[i] = __fmul_rn(tCrC4_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12[i] = sC[(tid%32 + 136*(tid/32) + 2176*t4 + 32*i + 1632) ^ (4*(((tid%32 + 136*(tid/32))/32 + i + 3)%4))];
+        tCrC5[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1560];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12_f32[i] = __int2float_rn(tCrC12[i]);
+        tCrC5_f32[i] = __int2float_rn(tCrC5[i]);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC12_f32[i] = __fmul_rn(tCrC12_f32[i], alpha);
+        tCrC5_f32[i] = __fmul_rn(tCrC5_f32[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_s8(
-              tCrC13, i,
-              16*t4 + tCcC_0 < M && tCcC_1_1 + 32*i < N ? C[16*(int64_t)N*t4 + tCgC_1 + 32*i] : 0);
+              tCrC6, i,
+              thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC9_f32[i] = tCrC9_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC13, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_s8(
-              tCrC14, i,
-              16*t4 + tCcC_0 + 4 < M && tCcC_1_1 + 32*i < N ? C[4*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] : 0);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC10_f32[i] = tCrC10_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC14, i)), beta);
+          tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC6, i)), beta);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_s8(
-              tCrC15, i,
-              16*t4 + tCcC_0 + 8 < M && tCcC_1_1 + 32*i < N ? C[8*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] : 0);
+              tCrC7, i,
+              thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC11_f32[i] = tCrC11_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC15, i)), beta);
+          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC7, i)), beta);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_s8(
-              tCrC16, i,
-              16*t4 + tCcC_0 + 12 < M && tCcC_1_1 + 32*i < N ? C[12*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] : 0);
+              tCrC8, i,
+              thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC12_f32[i] = tCrC12_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC16, i)), beta);
+          tCrC4_f32[i] = tCrC4_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC8, i)), beta);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          set_s8(
+              tCrC9, i,
+              thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
+        }
+        #pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          tCrC5_f32[i] = tCrC5_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC9, i)), beta);
         }
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC9_f32_s8, i, round_s8(tCrC9_f32[i]));
+        set_s8(tCrC2_f32_s8, i, round_s8(tCrC2_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t4 + tCcC_0 < M && tCcC_1_1 + 32*i < N) C[16*(int64_t)N*t4 + tCgC_1 + 32*i] = get_s8(tCrC9_f32_s8, i);
+        if (thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC2_f32_s8, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC10_f32_s8, i, round_s8(tCrC10_f32[i]));
+        set_s8(tCrC3_f32_s8, i, round_s8(tCrC3_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t4 + tCcC_0 + 4 < M && tCcC_1_1 + 32*i < N) C[4*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] = get_s8(tCrC10_f32_s8, i);
+        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC3_f32_s8, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC11_f32_s8, i, round_s8(tCrC11_f32[i]));
+        set_s8(tCrC4_f32_s8, i, round_s8(tCrC4_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t4 + tCcC_0 + 8 < M && tCcC_1_1 + 32*i < N) C[8*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] = get_s8(tCrC11_f32_s8, i);
+        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC4_f32_s8, i);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC12_f32_s8, i, round_s8(tCrC12_f32[i]));
+        set_s8(tCrC5_f32_s8, i, round_s8(tCrC5_f32[i]));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (16*t4 + tCcC_0 + 12 < M && tCcC_1_1 + 32*i < N) C[12*(int64_t)N + 16*(int64_t)N*t4 + tCgC_1 + 32*i] = get_s8(tCrC12_f32_s8, i);
+        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC5_f32_s8, i);
       }
     }
   }
