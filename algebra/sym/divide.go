@@ -8,6 +8,9 @@ import (
 
 // FloorDiv is floor(e / f). It requires f > 0 wherever it is evaluated.
 func (e Expr) FloorDiv(f Expr) Expr {
+	if e.TooLarge() || f.TooLarge() {
+		return tooLarge
+	}
 	c, ok := f.IsConst()
 	if !ok {
 		return e.divExpr(f)
@@ -16,7 +19,7 @@ func (e Expr) FloorDiv(f Expr) Expr {
 		return e
 	}
 	q, r := e.split(c)
-	if lo, hi := r.Range(); lo >= 0 && hi < c {
+	if lo, hi := r.Range(); r.p == nil || below(lo, hi, c) {
 		return q
 	}
 	// (g*r' + k) / (g*c') = (r' + floor(k/g)) / c'
@@ -24,25 +27,29 @@ func (e Expr) FloorDiv(f Expr) Expr {
 		return q.Add(r.shrink(g).FloorDiv(Int(c / g)))
 	}
 	if a, ok := r.single(); ok {
-		if d, isConst := divisor(a); isConst && a.op == Div {
-			return q.Add(a.args[0].FloorDiv(Int(d * c))) // (x/d)/c = x/(d*c)
+		d, isConst := divisor(a)
+		if both, fits := mulInt(d, c); isConst && fits && a.op == Div {
+			return q.Add(a.args[0].FloorDiv(Int(both))) // (x/d)/c = x/(d*c)
 		} else if isConst && a.op == Mod && d%c == 0 {
 			return q.Add(a.args[0].FloorDiv(Int(c)).Mod(Int(d / c))) // (x%(c*n))/c = (x/c)%n
 		}
 	}
 	lo, hi := r.Range()
 	return q.Add(fromAtom(&atom{op: Div, args: []Expr{r, f}, key: "(" + r.Key() + ")/" + f.Key(),
-		lo: floorDiv(lo, c), hi: floorDiv(hi, c), mult: max(1, r.known()/c*b2i(r.known()%c == 0))}))
+		lo: quotientBound(lo, c), hi: quotientBound(hi, c), mult: max(1, r.known()/c*b2i(r.known()%c == 0))}))
 }
 
 // Mod is e - f*floor(e/f), which is never negative. It requires f > 0 wherever it is evaluated.
 func (e Expr) Mod(f Expr) Expr {
+	if e.TooLarge() || f.TooLarge() {
+		return tooLarge
+	}
 	c, ok := f.IsConst()
 	if !ok {
 		return e.modExpr(f)
 	}
 	_, r := e.split(c)
-	if lo, hi := r.Range(); lo >= 0 && hi < c {
+	if lo, hi := r.Range(); r.p == nil || below(lo, hi, c) {
 		return r
 	}
 	if r.DivisibleBy(c) {
@@ -67,7 +74,21 @@ func (e Expr) Mod(f Expr) Expr {
 }
 
 // CeilDiv is ceil(e / f). It requires f > 0 wherever it is evaluated.
-func (e Expr) CeilDiv(f Expr) Expr { return e.Add(f).Sub(Int(1)).FloorDiv(f) }
+func (e Expr) CeilDiv(f Expr) Expr {
+	if e.p == nil && f.p == nil { // e + f may not fit
+		q := floorDiv(e.k, f.k)
+		return Int(q + b2i(q*f.k != e.k))
+	}
+	return e.Add(f).Sub(Int(1)).FloorDiv(f)
+}
+
+// lastBelow is the bound hi - 1; what saturates stays no bound.
+func lastBelow(hi int64) int64 {
+	if hi >= Unbounded {
+		return hi
+	}
+	return max(hi-1, 0)
+}
 
 func (e Expr) divExpr(f Expr) Expr {
 	if e.Equal(f) {
@@ -75,7 +96,7 @@ func (e Expr) divExpr(f Expr) Expr {
 	}
 	lo, hi := e.Range()
 	flo, fhi := f.Range()
-	if lo >= 0 && hi < flo {
+	if below(lo, hi, flo) {
 		return Expr{}
 	}
 	if fhi < 1 {
@@ -83,7 +104,7 @@ func (e Expr) divExpr(f Expr) Expr {
 	}
 	flo = max(flo, 1)
 	return fromAtom(&atom{op: Div, args: []Expr{e, f}, key: "(" + e.Key() + ")/(" + f.Key() + ")",
-		lo: min(floorDiv(lo, flo), floorDiv(lo, fhi)), hi: max(floorDiv(hi, flo), floorDiv(hi, fhi)), mult: 1})
+		lo: min(quotientBound(lo, flo), quotientBound(lo, fhi)), hi: max(quotientBound(hi, flo), quotientBound(hi, fhi)), mult: 1})
 }
 
 func (e Expr) modExpr(f Expr) Expr {
@@ -92,11 +113,11 @@ func (e Expr) modExpr(f Expr) Expr {
 	}
 	lo, hi := e.Range()
 	flo, fhi := f.Range()
-	if lo >= 0 && hi < flo {
+	if below(lo, hi, flo) {
 		return e
 	}
 	return fromAtom(&atom{op: Mod, args: []Expr{e, f}, key: "(" + e.Key() + ")%(" + f.Key() + ")",
-		lo: 0, hi: max(fhi-1, 0), mult: 1})
+		lo: 0, hi: lastBelow(fhi), mult: 1})
 }
 
 // split writes e as c*q + r with the terms of r not divisible by c and 0 <= r's constant < c.
@@ -150,6 +171,9 @@ func divisor(a *atom) (int64, bool) {
 
 // Xor is the bitwise exclusive or of two expressions that are never negative.
 func (e Expr) Xor(f Expr) Expr {
+	if e.TooLarge() || f.TooLarge() {
+		return tooLarge
+	}
 	if e.Bits()&f.Bits() == 0 {
 		return e.Add(f)
 	}
@@ -211,14 +235,17 @@ func xorAll(args []Expr, k int64) Expr {
 }
 
 func xorAtom(args []Expr) Expr {
-	keys, all, mult := make([]string, len(args)), uint64(0), int64(0)
+	keys, all, mult, least := make([]string, len(args)), uint64(0), int64(0), int64(0)
 	for i, x := range args {
+		if lo, _ := x.Range(); lo < 0 {
+			least = -Unbounded
+		}
 		keys[i] = x.Key()
 		all |= x.Bits()
 		mult = gcd(mult, x.known()&-x.known()) // only powers of two survive an exclusive or
 	}
 	return fromAtom(&atom{op: Xor, args: args, key: "xor(" + strings.Join(keys, ",") + ")",
-		lo: 0, hi: int64(all), mult: max(1, mult)})
+		lo: least, hi: highest(all), mult: max(1, mult)})
 }
 
 // Field is the bits [lo, lo+n) of e, which is never negative, shifted down to bit 0.
@@ -233,8 +260,11 @@ func (e Expr) Min(f Expr) Expr { return pick(Min, e, f) }
 func (e Expr) Max(f Expr) Expr { return pick(Max, e, f) }
 
 func pick(op Op, e, f Expr) Expr {
-	elo, ehi := e.Range()
-	flo, fhi := f.Range()
+	if e.TooLarge() || f.TooLarge() {
+		return tooLarge
+	}
+	elo, ehi := e.bounds()
+	flo, fhi := f.bounds()
 	if e.Equal(f) || op == Min && ehi <= flo || op == Max && elo >= fhi {
 		return e
 	}

@@ -1,14 +1,20 @@
 package sym
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
 
+var errTooLarge = errors.New("sym: a number does not fit 63 bits")
+
 // Eval computes e; value gives the symbols' values and false for one that it does not know.
-// It fails on an unknown symbol and on a division by a number that is not positive.
+// It fails on an unknown symbol, on a division by a number that is not positive, and where a number does not fit 63 bits.
 func (e Expr) Eval(value func(*Symbol) (int64, bool)) (int64, error) {
-	sum := e.k
+	if e.TooLarge() {
+		return 0, errTooLarge
+	}
+	sum, ok := e.k, true
 	for _, t := range e.terms() {
 		p := t.coef
 		for _, a := range t.fac {
@@ -16,9 +22,13 @@ func (e Expr) Eval(value func(*Symbol) (int64, bool)) (int64, error) {
 			if err != nil {
 				return 0, err
 			}
-			p *= v
+			if p, ok = mulInt(p, v); !ok {
+				return 0, errTooLarge
+			}
 		}
-		sum += p
+		if sum, ok = addInt(sum, p); !ok {
+			return 0, errTooLarge
+		}
 	}
 	return sum, nil
 }
@@ -68,6 +78,9 @@ func apply(op Op, x, y int64) (int64, error) {
 
 // Subst replaces symbols: value returns the replacement of a symbol, or false to keep it.
 func (e Expr) Subst(value func(*Symbol) (Expr, bool)) Expr {
+	if e.TooLarge() {
+		return e
+	}
 	out := Int(e.k)
 	for _, t := range e.terms() {
 		p := Int(t.coef)
@@ -121,6 +134,8 @@ func (e Expr) text(outer int) string {
 		return fmt.Sprint(v.Value)
 	case Sym:
 		return v.Sym.Name
+	case Beyond:
+		return "(beyond 63 bits)"
 	case Add:
 		return paren(outer >= precAdd+1, sumText(v.Args))
 	case Mul:

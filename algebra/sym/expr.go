@@ -87,9 +87,11 @@ const (
 	Xor // bitwise exclusive or of two or more non-negative arguments
 	Min // of two arguments
 	Max // of two arguments
+
+	Beyond // TooLarge
 )
 
-var opNames = [...]string{"const", "sym", "+", "*", "/", "%", "^", "min", "max"}
+var opNames = [...]string{"const", "sym", "+", "*", "/", "%", "^", "min", "max", "beyond 63 bits"}
 
 func (o Op) String() string { return opNames[o] }
 
@@ -114,9 +116,9 @@ func (e Expr) IsConst() (int64, bool) { return e.k, e.p == nil }
 // Is reports whether e is the constant n.
 func (e Expr) Is(n int64) bool { return e.p == nil && e.k == n }
 
-// Equal reports whether the canonical forms of e and f are the same.
+// Equal reports whether the canonical forms of e and f are the same. What is TooLarge is equal to nothing.
 func (e Expr) Equal(f Expr) bool {
-	return e.k == f.k && slices.EqualFunc(e.terms(), f.terms(), func(a, b term) bool { return a.coef == b.coef && a.key == b.key })
+	return !e.TooLarge() && e.k == f.k && slices.EqualFunc(e.terms(), f.terms(), func(a, b term) bool { return a.coef == b.coef && a.key == b.key })
 }
 
 // Key is a text that is the same for two expressions exactly if they are Equal.
@@ -131,8 +133,12 @@ func (e Expr) Key() string {
 
 // Add is e + f.
 func (e Expr) Add(f Expr) Expr {
+	k, ok := addInt(e.k, f.k)
+	if !ok || e.TooLarge() || f.TooLarge() || len(e.terms())+len(f.terms()) > mostTerms {
+		return tooLarge
+	}
 	if e.p == nil && f.p == nil {
-		return Expr{k: e.k + f.k}
+		return Expr{k: k}
 	}
 	out := make([]term, 0, len(e.terms())+len(f.terms()))
 	i, j := 0, 0
@@ -145,33 +151,54 @@ func (e Expr) Add(f Expr) Expr {
 			out = append(out, f.terms()[j])
 			j++
 		default:
-			if c := e.terms()[i].coef + f.terms()[j].coef; c != 0 {
+			c, ok := addInt(e.terms()[i].coef, f.terms()[j].coef)
+			if !ok {
+				return tooLarge
+			}
+			if c != 0 {
 				out = append(out, term{coef: c, fac: e.terms()[i].fac, key: e.terms()[i].key})
 			}
 			i, j = i+1, j+1
 		}
 	}
-	return newExpr(e.k+f.k, out)
+	return newExpr(k, out)
 }
 
 // Neg is -e.
 func (e Expr) Neg() Expr { return e.scale(-1) }
 
 // Sub is e - f.
-func (e Expr) Sub(f Expr) Expr { return e.Add(f.scale(-1)) }
+func (e Expr) Sub(f Expr) Expr {
+	if e.p == nil && f.p == nil { // -f alone may not fit
+		d := e.k - f.k
+		if (e.k < 0) != (f.k < 0) && (d < 0) != (e.k < 0) {
+			return tooLarge
+		}
+		return Expr{k: d}
+	}
+	return e.Add(f.scale(-1))
+}
 
 func (e Expr) scale(c int64) Expr {
-	if c == 0 {
+	if c == 0 && !e.TooLarge() {
 		return Expr{}
 	}
+	k, ok := mulInt(e.k, c)
+	if !ok || e.TooLarge() {
+		return tooLarge
+	}
 	if e.p == nil {
-		return Expr{k: e.k * c}
+		return Expr{k: k}
 	}
 	ts := make([]term, len(e.terms()))
 	for i, t := range e.terms() {
-		ts[i] = term{coef: t.coef * c, fac: t.fac, key: t.key}
+		coef, ok := mulInt(t.coef, c)
+		if !ok {
+			return tooLarge
+		}
+		ts[i] = term{coef: coef, fac: t.fac, key: t.key}
 	}
-	out := newExpr(e.k*c, ts)
+	out := newExpr(k, ts)
 	if len(e.terms()) == 1 && c > 1 && c&(c-1) == 0 {
 		return out.scaleXor(c)
 	}
@@ -203,23 +230,23 @@ func (e Expr) Mul(f Expr) Expr {
 	if e.p == nil {
 		return f.scale(e.k)
 	}
+	if e.TooLarge() || f.TooLarge() || (len(e.terms())+1)*(len(f.terms())+1) > mostTerms || e.degree()+f.degree() > mostTerms {
+		return tooLarge
+	}
 	out := e.scale(f.k)
 	for _, tf := range f.terms() {
-		out = out.Add(newExpr(0, []term{{coef: e.k * tf.coef, fac: tf.fac, key: tf.key}}).dropZero())
+		out = out.Add(newExpr(0, []term{{coef: tf.coef, fac: tf.fac, key: tf.key}}).scale(e.k))
 		for _, te := range e.terms() {
+			coef, ok := mulInt(te.coef, tf.coef)
+			if !ok {
+				return tooLarge
+			}
 			fac := slices.Concat(te.fac, tf.fac)
 			sort.SliceStable(fac, func(i, j int) bool { return fac[i].key < fac[j].key })
-			out = out.Add(newExpr(0, []term{{coef: te.coef * tf.coef, fac: fac, key: facKey(fac)}}))
+			out = out.Add(newExpr(0, []term{{coef: coef, fac: fac, key: facKey(fac)}}))
 		}
 	}
 	return out
-}
-
-func (e Expr) dropZero() Expr {
-	if len(e.terms()) == 1 && e.terms()[0].coef == 0 {
-		e.p = nil
-	}
-	return e
 }
 
 func facKey(fac []*atom) string {

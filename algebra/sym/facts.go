@@ -18,6 +18,18 @@ func (e Expr) Range() (lo, hi int64) {
 	return lo, hi
 }
 
+// bounds is Range with a bound that saturates as far out as integers go.
+func (e Expr) bounds() (lo, hi int64) {
+	lo, hi = e.Range()
+	if e.p != nil && lo <= -Unbounded {
+		lo = math.MinInt64
+	}
+	if e.p != nil && hi >= Unbounded {
+		hi = math.MaxInt64
+	}
+	return lo, hi
+}
+
 func (t term) bounds() (lo, hi int64) {
 	lo, hi = t.coef, t.coef
 	for _, a := range t.fac {
@@ -42,7 +54,9 @@ func (e Expr) known() int64 {
 	for _, t := range e.terms() {
 		m := t.coef
 		for _, a := range t.fac {
-			m = satMul(m, a.mult)
+			if p, ok := mulInt(m, a.mult); ok { // what does not fit still has m as a divisor
+				m = p
+			}
 		}
 		g = gcd(g, m)
 	}
