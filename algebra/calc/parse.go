@@ -38,12 +38,15 @@ func (p *parser) failAt(pos int, reason string) {
 func (p *parser) expected(what string) {
 	c := p.peek()
 	switch {
-	case c == 0:
+	case c == 0 && p.pos == len(p.text):
 		p.failAt(p.pos, "expected "+what+", but the text ends")
 	default:
 		p.failAt(p.pos, "expected "+what+", but found "+strconv.Quote(p.text[p.pos:p.pos+1]))
 	}
 }
+
+// ended reports whether nothing is left to read; a NUL byte is read as any other.
+func (p *parser) ended() bool { return p.peek() == 0 && p.pos == len(p.text) }
 
 func (p *parser) peek() byte {
 	for p.pos < len(p.text) && (p.text[p.pos] == ' ' || p.text[p.pos] == '\t' || p.text[p.pos] == '\n' || p.text[p.pos] == '\r') {
@@ -87,14 +90,14 @@ func (p *parser) node(k kind, pos int, sub ...node) node {
 func (p *parser) program() node {
 	out := node{kind: program}
 	for {
-		if c := p.peek(); c == 0 && len(out.sub) > 0 {
+		if c := p.peek(); p.ended() && len(out.sub) > 0 {
 			return out
 		} else if c == ';' && len(out.sub) > 0 {
 			p.pos++
 			continue
 		}
 		out.sub = append(out.sub, p.statement())
-		if c := p.peek(); c != 0 && c != ';' {
+		if !p.ended() && p.peek() != ';' {
 			p.failAt(p.pos, "unexpected "+strconv.Quote(p.text[p.pos:p.pos+1]))
 		}
 		if p.err != nil {
