@@ -61,25 +61,12 @@ func (a Arith) addStep(s Step) Arith {
 
 // Equal reports whether a and b are the same value.
 func (a Arith) Equal(b Arith) bool {
-	d := b.scale(-1).Add(a)
-	if !d.plain.Is(0) {
-		return false
-	}
-	for _, p := range d.parts {
-		if !p.Coef.Is(0) {
+	for _, p := range slices.Concat(a.parts, b.parts) { // what a lacks is 0
+		if !a.Get(p.Basis...).Equal(b.Get(p.Basis...)) {
 			return false
 		}
 	}
-	return true
-}
-
-func (a Arith) scale(n int64) Arith {
-	f := sym.Int(n)
-	out := Arith{plain: a.plain.Mul(f), parts: slices.Clone(a.parts)}
-	for i := range out.parts {
-		out.parts[i].Coef = out.parts[i].Coef.Mul(f)
-	}
-	return out
+	return a.plain.Equal(b.plain)
 }
 
 // String is 24 for an offset and (3,0,K) for a coordinate.

@@ -12,7 +12,7 @@ func Upcast(l Layout, n int64) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("upcast", l, n)
 	}
-	r, e := upcast(l, n, false)
+	r, e := settled(upcast(l, n, false))
 	return r, e.in("upcast", l, n)
 }
 
@@ -21,7 +21,7 @@ func UpcastCeil(l Layout, n int64) (Cover, error) {
 	if e := bad(l); e != nil {
 		return Cover{}, e.in("upcast_ceil", l, n)
 	}
-	r, e := upcast(l, n, true)
+	r, e := settled(upcast(l, n, true))
 	if e != nil {
 		return Cover{}, e.in("upcast_ceil", l, n)
 	}
@@ -185,7 +185,7 @@ func Downcast(l Layout, n int64) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("downcast", l, n)
 	}
-	r, e := downcast(l, n)
+	r, e := settled(downcast(l, n))
 	return r, e.in("downcast", l, n)
 }
 
@@ -237,7 +237,7 @@ func Recast(l Layout, oldBits, newBits int64) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("recast_layout", l, oldBits, newBits)
 	}
-	r, e := recast(l, oldBits, newBits, false)
+	r, e := settled(recast(l, oldBits, newBits, false))
 	return r, e.in("recast_layout", l, oldBits, newBits)
 }
 
@@ -246,7 +246,7 @@ func RecastCeil(l Layout, oldBits, newBits int64) (Cover, error) {
 	if e := bad(l); e != nil {
 		return Cover{}, e.in("recast_layout_ceil", l, oldBits, newBits)
 	}
-	r, e := recast(l, oldBits, newBits, true)
+	r, e := settled(recast(l, oldBits, newBits, true))
 	if e != nil {
 		return Cover{}, e.in("recast_layout_ceil", l, oldBits, newBits)
 	}

@@ -40,7 +40,7 @@ func contiguous(m mode, next Step) bool {
 	s, ok1 := m.s.IsConst()
 	d, ok2 := m.d.IsConst()
 	if ok1 && ok2 {
-		return next.Is(s * d)
+		return next.IsPlain() && next.Coef.Equal(sym.Int(s).Mul(sym.Int(d)))
 	}
 	if m.d.Coef.Is(0) {
 		return next.Coef.Is(0)
@@ -75,16 +75,17 @@ func Coalesce(l Layout) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("coalesce", l)
 	}
-	return l.rewrap(coalesce(l)), nil
+	r, e := settled(coalesce(l), nil)
+	return l.rewrap(r), e.in("coalesce", l)
 }
 
 // CoalesceBy coalesces below each integer of profile and keeps the rest of the nesting. The integers
 // themselves do not matter.
 func CoalesceBy(l Layout, profile Shape) (Layout, error) {
-	if e := bad(l, profile); e != nil {
+	if e := bad(l, integers(profile)); e != nil {
 		return Layout{}, e.in("coalesce", l, profile)
 	}
-	out, e := byProfile(l.Plain(), profile.n, func(m Layout) (Layout, *Error) { return coalesce(m), nil })
+	out, e := settled(byProfile(l.Plain(), profile.n, func(m Layout) (Layout, *Error) { return coalesce(m), nil }))
 	return l.rewrap(out), e.in("coalesce", l, profile)
 }
 
@@ -150,7 +151,7 @@ func filterZeros(l Layout) Layout {
 
 // FilterZerosBy turns the extents below every 0 of profile into 1.
 func FilterZerosBy(l Layout, profile Shape) (Layout, error) {
-	if e := bad(l, profile); e != nil {
+	if e := bad(l, integers(profile)); e != nil {
 		return Layout{}, e.in("filter_zeros", l, profile)
 	}
 	s, e := zerosBy(profile.n, l.shape)
@@ -184,14 +185,15 @@ func Filter(l Layout) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("filter", l)
 	}
-	return l.rewrap(filter(l)), nil
+	r, e := settled(filter(l), nil)
+	return l.rewrap(r), e.in("filter", l)
 }
 
 // FilterBy filters below each integer of profile.
 func FilterBy(l Layout, profile Shape) (Layout, error) {
-	if e := bad(l, profile); e != nil {
+	if e := bad(l, integers(profile)); e != nil {
 		return Layout{}, e.in("filter", l, profile)
 	}
-	out, e := byProfile(l.Plain(), profile.n, func(m Layout) (Layout, *Error) { return filter(m), nil })
+	out, e := settled(byProfile(l.Plain(), profile.n, func(m Layout) (Layout, *Error) { return filter(m), nil }))
 	return l.rewrap(out), e.in("filter", l, profile)
 }

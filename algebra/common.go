@@ -5,7 +5,7 @@ import "github.com/gocute/gocute/algebra/sym"
 // MaxCommonVector is the greatest number of contiguous elements that lie at the same coordinates in both:
 // a(R(i)) = b(R(i)) = i. A swizzle limits it to what it leaves in place.
 func MaxCommonVector(a, b Layout) (int64, error) {
-	r, e := commonOf(a, b)
+	r, e := settled(commonOf(a, b))
 	if e != nil {
 		return 0, e.in("max_common_vector", a, b)
 	}
@@ -15,7 +15,7 @@ func MaxCommonVector(a, b Layout) (int64, error) {
 
 // MaxCommonLayout is the layout R of those elements' coordinates.
 func MaxCommonLayout(a, b Layout) (Layout, error) {
-	r, e := commonOf(a, b)
+	r, e := settled(commonOf(a, b))
 	return r, e.in("max_common_layout", a, b)
 }
 

@@ -17,7 +17,7 @@ func Complement(l Layout, cotarget Shape) (Layout, error) {
 	if e := bad(l, extents(cotarget)); e != nil {
 		return Layout{}, e.in("complement", l, cotarget)
 	}
-	r, e := complementExact(l, cotarget)
+	r, e := settled(complementExact(l, cotarget))
 	return r, e.in("complement", l, cotarget)
 }
 
@@ -30,7 +30,7 @@ func ComplementSelf(l Layout) (Layout, error) {
 	if e != nil {
 		return Layout{}, e.in("complement", l)
 	}
-	r, e := complementExact(l, Shape{n: leafOf(n)})
+	r, e := settled(complementExact(l, Shape{n: leafOf(n)}))
 	return r, e.in("complement", l)
 }
 
@@ -189,7 +189,7 @@ func complementExact(l Layout, cotarget Shape) (Layout, *Error) {
 // fills reports whether l moved by the offsets of r reaches every offset of [0, n), and none twice.
 func fills(l *fn, r Layout, n int64) bool {
 	fr, ok := intFn(r)
-	if !ok || l.n*fr.n > EvalLimit {
+	if !ok || l.n > EvalLimit || fr.n > EvalLimit || l.n*fr.n > EvalLimit {
 		return false
 	}
 	all := make([]int64, 0, l.n*fr.n)

@@ -21,7 +21,7 @@ func Compose(a, b Layout) (Layout, error) {
 	if e := bad(a, b); e != nil {
 		return Layout{}, e.in("composition", a, b)
 	}
-	r, e := compose(a, b)
+	r, e := settled(compose(a, b))
 	if e != nil {
 		return Layout{}, e.in("composition", a, b)
 	}
@@ -33,7 +33,7 @@ func WithShape(l Layout, shape Shape) (Layout, error) {
 	if e := bad(l, extents(shape)); e != nil {
 		return Layout{}, e.in("with_shape", l, shape)
 	}
-	r, e := compose(l, Compact(shape))
+	r, e := settled(compose(l, Compact(shape)))
 	return r, e.in("with_shape", l, shape)
 }
 
@@ -240,7 +240,7 @@ func (c *composer) leafSym(t *target, s, d sym.Expr) ([]sym.Expr, []Step, *Error
 		a := t.ms[k].s
 		if fits(rest.Sub(one).Mul(d), a) { // everything stays inside this mode
 			if _, hi := rest.Sub(one).Mul(d).Range(); hi < sym.Unbounded {
-				t.top[k] += hi
+				t.top[k] = min(t.top[k]+hi, sym.Unbounded)
 			} else {
 				c.exact = false
 			}
@@ -264,7 +264,7 @@ func (c *composer) leafSym(t *target, s, d sym.Expr) ([]sym.Expr, []Step, *Error
 			return nil, nil, e.hint("give the fact %s %% %s == 0", rest, n)
 		}
 		if _, hi := a.Sub(d).Range(); hi < sym.Unbounded {
-			t.top[k] += hi
+			t.top[k] = min(t.top[k]+hi, sym.Unbounded)
 		} else {
 			c.exact = false
 		}

@@ -26,7 +26,10 @@ func ComposeLayoutSwizzle(a Layout, w Swizzle) (Layout, error) {
 		return Layout{}, failf("%d coordinates are too many to verify (limit %d)", n, EvalLimit).in("composition", a, w)
 	}
 	all := newImage(fa, &fn{s: []int64{n}, d: []int64{1}, n: n}, w, 0)
-	r, e := all.behind(a, w, plain(a.shape, a.stride), nil)
+	if !all.fits() {
+		return Layout{}, failf("a value%s", beyond).in("composition", a, w)
+	}
+	r, e := settled(all.behind(a, w, plain(a.shape, a.stride), nil))
 	return r, e.in("composition", a, w)
 }
 
@@ -51,7 +54,11 @@ func throughSwizzle(a Layout, w Swizzle, off sym.Expr, b Layout) (Layout, *Error
 	if refused != nil {
 		inner = plain(b.shape, b.stride)
 	}
-	return newImage(fa, fb, w, o).behind(a, w, inner, refused)
+	m := newImage(fa, fb, w, o)
+	if !m.fits() {
+		return Layout{}, failf("a value%s", beyond)
+	}
+	return m.behind(a, w, inner, refused)
 }
 
 // behind expresses A(Sw(off + B(c))) as a layout behind a swizzle: with CuTe's swizzle, taken from what A makes of

@@ -190,7 +190,8 @@ func divide(op string, l Layout, t Tiler, as form) (Layout, error) {
 	if e != nil {
 		return Layout{}, e.in(op, l, t)
 	}
-	return l.rewrap(arrange[as](p)), nil
+	r, e := settled(l.rewrap(arrange[as](p)), nil)
+	return r, e.in(op, l, t)
 }
 
 func divideUp(op string, l Layout, t Tiler, as form) (Cover, error) {
@@ -201,7 +202,8 @@ func divideUp(op string, l Layout, t Tiler, as form) (Cover, error) {
 	if e != nil {
 		return Cover{}, e.in(op, l, t)
 	}
-	return Cover{l.rewrap(arrange[as](p)), l.Shape()}, nil
+	r, e := settled(l.rewrap(arrange[as](p)), nil)
+	return Cover{r, l.Shape()}, e.in(op, l, t)
 }
 
 // LogicalDivide splits each mode that the tiler names into (tile, rest). The tile must divide it.

@@ -26,7 +26,7 @@
 //	C(modes...) Coord        CoordOf(x) Coord      Underscore
 //	T(entries...) Tiler      TileBy(x) Tiler       entries: Layout, int, Expr, Shape (as nested ints), Tiler, Underscore
 //	x.IsLeaf() Rank() Depth() Mode(i) Flatten() Leaves() String() Equal(y) Err()
-//	Shape: Leaf() Size() sym.Expr, IntSize() (int64, bool), IsStatic()
+//	Shape: Leaf() Size() sym.Expr, IntSize() (int64, bool), IsStatic()   beyond 63 bits Size is TooLarge, and IntSize false
 //	ParseShape ParseStride ParseCoord ParseTiler ParseSwizzle(string) (…, error)
 //
 // # Layouts

@@ -77,6 +77,9 @@ func bad(args ...poisoned) *Error {
 				return e
 			}
 		case Shape:
+			if shapeTooLarge(&x.n) {
+				return failf("an extent%s", beyond)
+			}
 			if e := sizeInBounds(x.n, new(float64)); e != nil {
 				return e
 			}
@@ -92,8 +95,14 @@ func bad(args ...poisoned) *Error {
 				}
 			}
 		case extents:
-			size := 1.0
-			if e := layoutInBounds(x.n, mapNode(x.n, func(sym.Expr) Step { return Step{} }), &size, new(float64)); e != nil {
+			if e := extentsFrom1(x.n); e != nil {
+				return e
+			}
+			if e := sizeInBounds(x.n, new(float64)); e != nil {
+				return e
+			}
+		case anySize:
+			if e := extentsFrom1(x.n); e != nil {
 				return e
 			}
 		}
@@ -106,6 +115,73 @@ type extents Shape
 
 // Err is the error that the shape carries.
 func (s extents) Err() error { return s.err }
+
+// anySize are extents whose product may be of any size: nothing is stored or counted one by one.
+type anySize Shape
+
+// Err is the error that the shape carries.
+func (s anySize) Err() error { return s.err }
+
+// integers are the numbers of an order, or a profile, where none is an extent.
+type integers Shape
+
+// Err is the error that the shape carries.
+func (s integers) Err() error { return s.err }
+
+// beyond says of a number that it is TooLarge.
+const beyond = " does not fit 63 bits, or is too large an expression"
+
+func shapeTooLarge(s *node[sym.Expr]) bool {
+	for i := range s.sub {
+		if shapeTooLarge(&s.sub[i]) {
+			return true
+		}
+	}
+	return s.sub == nil && s.v.TooLarge()
+}
+
+func strideTooLarge(d *node[Step]) bool {
+	for i := range d.sub {
+		if strideTooLarge(&d.sub[i]) {
+			return true
+		}
+	}
+	return d.sub == nil && d.v.Coef.TooLarge()
+}
+
+// extentsFrom1 refuses extents below 1.
+func extentsFrom1(s node[sym.Expr]) *Error {
+	for _, e := range s.leaves() {
+		if n, ok := e.IsConst(); ok && n < 1 {
+			return failf("the extent %d must be at least 1", n)
+		}
+		if e.TooLarge() {
+			return failf("an extent%s", beyond)
+		}
+	}
+	return nil
+}
+
+// settled refuses a result that is no layout: an extent below 1, or a number that does not fit 63 bits.
+func settled(l Layout, e *Error) (Layout, *Error) {
+	if e == nil {
+		e = l.refused()
+	}
+	if e != nil {
+		return Layout{}, e
+	}
+	return l, nil
+}
+
+func (l Layout) refused() *Error {
+	if e := extentsFrom1(l.shape); e != nil {
+		return failf("the result is no layout: %s", e.Condition)
+	}
+	if strideTooLarge(&l.stride) || l.off.TooLarge() {
+		return failf("a stride or offset of the result%s", beyond)
+	}
+	return nil
+}
 
 func asError(err error) *Error {
 	if e, ok := err.(*Error); ok {
@@ -133,10 +209,12 @@ func layoutInBounds(s node[sym.Expr], d node[Step], size, reach *float64) *Error
 		return nil
 	}
 	n, ok := s.v.IsConst()
-	if !ok {
-		return nil
-	}
-	if n < 1 {
+	switch {
+	case s.v.TooLarge() || d.v.Coef.TooLarge():
+		return failf("an extent or stride%s", beyond)
+	case !ok:
+		n = 1 // at least
+	case n < 1:
 		return failf("the extent %d must be at least 1", n)
 	}
 	*size *= float64(n)
@@ -144,15 +222,17 @@ func layoutInBounds(s node[sym.Expr], d node[Step], size, reach *float64) *Error
 		*reach += math.Abs(float64(n) * float64(step))
 	}
 	if *size > maxOffset || *reach > maxOffset {
-		return failf("%d:%s makes it larger than 2^48 elements or offsets", n, d.v)
+		return failf("%s:%s makes it larger than 2^48 elements or offsets", s.v, d.v)
 	}
 	return nil
 }
 
-func sizeInBounds(s node[sym.Expr], size *float64) *Error {
+func sizeInBounds(s node[sym.Expr], size *float64) *Error { return sizeWithin(s, s, size) }
+
+func sizeWithin(s, whole node[sym.Expr], size *float64) *Error {
 	if !s.isLeaf() {
 		for i := range s.sub {
-			if e := sizeInBounds(s.sub[i], size); e != nil {
+			if e := sizeWithin(s.sub[i], whole, size); e != nil {
 				return e
 			}
 		}
@@ -161,7 +241,7 @@ func sizeInBounds(s node[sym.Expr], size *float64) *Error {
 	if n, ok := s.v.IsConst(); ok {
 		*size = max(*size, 1) * math.Abs(float64(n))
 		if *size > maxOffset {
-			return failf("it is larger than 2^48")
+			return failf("%s has more than 2^48 elements", Shape{n: whole})
 		}
 	}
 	return nil

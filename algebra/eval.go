@@ -110,7 +110,8 @@ func divMod(i, n sym.Expr) (q, r sym.Expr) {
 	return i.FloorDiv(n), i.Mod(n)
 }
 
-// AtInt is the offset at a 1-D index of a static layout (IsStatic), and math.MinInt64 for any other.
+// AtInt is the offset at a 1-D index of a static layout (IsStatic), and math.MinInt64 for any other and for an offset that
+// does not fit 63 bits.
 func (l Layout) AtInt(i int64) int64 {
 	v, ok := int64(0), true
 	intAt(l.shape, l.stride, &i, &v, true, &ok)
@@ -121,7 +122,10 @@ func (l Layout) AtInt(i int64) int64 {
 	if l.sw.B == 0 {
 		return v
 	}
-	return l.sw.Apply(v + off)
+	if v, ok = sym.MulAdd(v, 1, off); !ok {
+		return math.MinInt64
+	}
+	return l.sw.Apply(v)
 }
 
 func intAt(s node[sym.Expr], d node[Step], i, v *int64, last bool, ok *bool) {
@@ -132,12 +136,13 @@ func intAt(s node[sym.Expr], d node[Step], i, v *int64, last bool, ok *bool) {
 			*ok = false
 			return
 		}
-		if last {
-			*v += *i * step
-			return
+		at := *i
+		if !last {
+			at, *i = at%n, at/n
 		}
-		*v += *i % n * step
-		*i /= n
+		if *v, ok1 = sym.MulAdd(at, step, *v); !ok1 {
+			*ok = false
+		}
 		return
 	}
 	for k := range s.sub {
@@ -210,6 +215,9 @@ func (l Layout) Cosize() (sym.Expr, error) {
 		return sym.Expr{}, e.in("cosize", l)
 	}
 	e, err := cosize(l)
+	if err == nil && e.TooLarge() {
+		err = failf("the result%s", beyond)
+	}
 	return e, err.in("cosize", l)
 }
 

@@ -2,6 +2,7 @@ package algebra
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gocute/gocute/algebra/sym"
@@ -92,6 +93,29 @@ func (v *values) step(vec []int64) (Step, bool) {
 	return out, true
 }
 
+// within reports whether no value of A at the indices of B's leaves is beyond 63 bits.
+func (v *values) within(leaves []bLeaf) bool {
+	sum := 0.0
+	for p, part := range v.parts {
+		reach := 0.0
+		for _, l := range leaves {
+			if l.part == p {
+				reach += float64(l.s-1) * math.Abs(float64(l.d))
+			}
+		}
+		for k, vec := range part.vec {
+			digit := reach
+			if k < len(part.vec)-1 {
+				digit = min(reach, float64(part.ext[k]-1))
+			}
+			for _, n := range vec {
+				sum += digit * math.Abs(float64(n))
+			}
+		}
+	}
+	return sum < sym.Unbounded
+}
+
 // add adds the value of A at the index i of a part.
 func (v *values) add(out []int64, p *part, i int64) {
 	last := len(p.ext) - 1
@@ -123,7 +147,7 @@ func (v *values) leaves(b Layout, targets []*target) ([]bLeaf, int64, *Error) {
 			return nil, 0, failf("%s:%s is symbolic, and facts do not prove the closed form", m.s, m.d)
 		}
 		p := slices.IndexFunc(targets, func(t *target) bool { return slices.Equal(t.path, m.d.Basis) })
-		out, size = append(out, bLeaf{n, d, p}), size*n
+		out, size = append(out, bLeaf{n, d, p}), size*n // within 2^48, as B was bounded
 	}
 	return out, size, nil
 }
@@ -143,6 +167,9 @@ func (c *composer) verify(b, r Layout) (Layout, *Error) {
 	}
 	if size > EvalLimit {
 		return Layout{}, c.because(failf("%d coordinates are too many to verify (limit %d)", size, EvalLimit))
+	}
+	if !v.within(leaves) {
+		return Layout{}, c.because(failf("a value%s", beyond))
 	}
 	ref := &composed{v: v, leaves: leaves, size: size}
 	var wrong *Error

@@ -51,13 +51,22 @@ var unit = plain(leafOf(sym.Int(1)), leafOf(Step{})) // 1:0
 // Compact is the layout of s in which the left mode varies fastest (LayoutLeft); extent 1 gets stride 0.
 func Compact(s Shape) Layout {
 	cur := sym.Int(1)
-	return Layout{shape: s.n, stride: compactLeft(s.n, &cur), err: s.err}
+	return compact(s, compactLeft(s.n, &cur))
 }
 
 // CompactRight is the layout of s in which the right mode varies fastest (LayoutRight).
 func CompactRight(s Shape) Layout {
 	cur := sym.Int(1)
-	return Layout{shape: s.n, stride: compactRight(s.n, &cur), err: s.err}
+	return compact(s, compactRight(s.n, &cur))
+}
+
+// compact carries an error if the strides of a shape do not fit.
+func compact(s Shape, d node[Step]) Layout {
+	l := Layout{shape: s.n, stride: d, err: s.err}
+	if l.err == nil && strideTooLarge(&d) {
+		l.err = failf("a stride%s", beyond).in("layout", s)
+	}
+	return l
 }
 
 func compactLeaf(s sym.Expr, cur *sym.Expr) node[Step] {
@@ -126,10 +135,10 @@ func (l Layout) Rank() int { return l.shape.rank() }
 // Depth is the depth of nesting; 8:1 has depth 0.
 func (l Layout) Depth() int { return l.shape.depth() }
 
-// Size is the number of coordinates.
+// Size is the number of coordinates; where that does not fit 63 bits it is TooLarge.
 func (l Layout) Size() sym.Expr { return productOf(l.shape) }
 
-// IntSize is the number of coordinates, if it is a constant.
+// IntSize is the number of coordinates, if it is a constant of 63 bits.
 func (l Layout) IntSize() (int64, bool) { return productOf(l.shape).IsConst() }
 
 // IsStatic reports whether every extent, stride and offset is a constant and no stride has a basis.

@@ -30,7 +30,7 @@ func Flatten(l Layout) (Layout, error) {
 
 // Unflatten nests the modes of l as the profile has its integers.
 func Unflatten(l Layout, profile Shape) (Layout, error) {
-	if e := bad(l, profile); e != nil {
+	if e := bad(l, integers(profile)); e != nil {
 		return Layout{}, e.in("unflatten", l, profile)
 	}
 	ls := layoutModes(l.Plain())

@@ -5,10 +5,10 @@ import "github.com/gocute/gocute/algebra/sym"
 // Ordered is the compact layout of s in which the mode with the smallest order number varies fastest. Order
 // is weakly congruent to s; below one number, and among equal numbers, the left mode is faster.
 func Ordered(s, order Shape) (Layout, error) {
-	if e := bad(extents(s), order); e != nil {
+	if e := bad(extents(s), integers(order)); e != nil {
 		return Layout{}, e.in("make_ordered_layout", s, order)
 	}
-	l, e := ordered(s, order)
+	l, e := settled(ordered(s, order))
 	return l, e.in("make_ordered_layout", s, order)
 }
 

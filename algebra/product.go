@@ -147,7 +147,8 @@ func product(op string, l Layout, t Tiler, as form) (Layout, error) {
 	if e != nil {
 		return Layout{}, e.in(op, l, t)
 	}
-	return l.rewrap(arrange[as](p)), nil
+	r, e := settled(l.rewrap(arrange[as](p)), nil)
+	return r, e.in(op, l, t)
 }
 
 // LogicalProduct repeats the block l: (l, its translations in the order of the tiler), by mode for a tuple.
@@ -179,7 +180,8 @@ func BlockedProduct(block, tiler Layout) (Layout, error) {
 	if e != nil {
 		return Layout{}, e.in("blocked_product", block, tiler)
 	}
-	return block.rewrap(zipPair(a, b)), nil
+	r, e := settled(block.rewrap(zipPair(a, b)), nil)
+	return r, e.in("blocked_product", block, tiler)
 }
 
 // RakedProduct interleaves the copies of a block mode by mode: mode i is (tiler i, block i).
@@ -191,7 +193,8 @@ func RakedProduct(block, tiler Layout) (Layout, error) {
 	if e != nil {
 		return Layout{}, e.in("raked_product", block, tiler)
 	}
-	return block.rewrap(zipPair(b, a)), nil
+	r, e := settled(block.rewrap(zipPair(b, a)), nil)
+	return r, e.in("raked_product", block, tiler)
 }
 
 func rankedProduct(block, tiler Layout) (a, b Layout, _ *Error) {
@@ -223,17 +226,17 @@ func TileToShape(block Layout, shape Shape) (Layout, error) {
 	if e := bad(block, extents(shape)); e != nil {
 		return Layout{}, e.in("tile_to_shape", block, shape)
 	}
-	r, e := tileToShape(block, shape, nil)
+	r, e := settled(tileToShape(block, shape, nil))
 	return r, e.in("tile_to_shape", block, shape)
 }
 
 // TileToShapeOrder is TileToShape with the order of the modes: the block is repeated along the mode with the
 // smallest number first.
 func TileToShapeOrder(block Layout, shape, order Shape) (Layout, error) {
-	if e := bad(block, extents(shape), order); e != nil {
+	if e := bad(block, extents(shape), integers(order)); e != nil {
 		return Layout{}, e.in("tile_to_shape", block, shape, order)
 	}
-	r, e := tileToShape(block, shape, &order)
+	r, e := settled(tileToShape(block, shape, &order))
 	return r, e.in("tile_to_shape", block, shape, order)
 }
 

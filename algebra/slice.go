@@ -24,7 +24,9 @@ func Slice(l Layout, c Coord) (kept Layout, offset Arith, err error) {
 	if !offset.IsPlain() {
 		return Layout{}, Arith{}, failf("a swizzle applies to offsets, not to coordinates").in("slice_and_offset", c, l)
 	}
-	kept.off = kept.off.Add(offset.plain)
+	if kept.off = kept.off.Add(offset.plain); kept.off.TooLarge() {
+		return Layout{}, Arith{}, failf("the offset%s", beyond).in("slice_and_offset", c, l)
+	}
 	return kept, Arith{}, nil
 }
 
@@ -79,6 +81,9 @@ func CrdToIndex(c Coord, s Shape) (sym.Expr, error) {
 		return sym.Expr{}, e.in("crd2idx", c, s)
 	}
 	i, e := crdIndex(c.n, s.n)
+	if e == nil && i.TooLarge() {
+		e = failf("the index%s", beyond)
+	}
 	return i, e.in("crd2idx", c, s)
 }
 

@@ -70,6 +70,7 @@ func exprText(e sym.Expr) string {
 	return e.String()
 }
 
+// productOf is the product of the extents. It is TooLarge where that does not fit.
 func productOf(n node[sym.Expr]) sym.Expr {
 	if n.isLeaf() {
 		return n.v
@@ -77,6 +78,9 @@ func productOf(n node[sym.Expr]) sym.Expr {
 	p := sym.Int(1)
 	for _, s := range n.sub {
 		p = p.Mul(productOf(s))
+	}
+	if p.TooLarge() && slices.ContainsFunc(n.leaves(), func(e sym.Expr) bool { return e.Is(0) }) {
+		return sym.Expr{}
 	}
 	return p
 }

@@ -1,6 +1,11 @@
 package algebra
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gocute/gocute/algebra/sym"
+)
 
 // tabulate lists the values of the modes at the indices below n; the last mode goes on past its end.
 func tabulate(s, d []int64, n int64) []int64 {
@@ -69,6 +74,26 @@ type image struct {
 }
 
 func newImage(a, b *fn, w Swizzle, off int64) *image { return &image{a, b, w.xor(), off} }
+
+// fits reports whether no value, and nothing on the way to one, is beyond 63 bits.
+func (m *image) fits() bool {
+	in := math.Abs(float64(m.off))
+	for k, s := range m.b.s {
+		in += float64(s-1) * math.Abs(float64(m.b.d[k]))
+	}
+	if m.x.mask != 0 {
+		in += 2*in + float64(m.x.mask>>(m.x.right&63)<<(m.x.left&63))
+	}
+	out := math.Abs(float64(m.a.off))
+	for k, s := range m.a.s {
+		digit := in
+		if k < len(m.a.s)-1 {
+			digit = min(in, float64(s-1))
+		}
+		out += digit * math.Abs(float64(m.a.d[k]))
+	}
+	return in < sym.Unbounded && out < sym.Unbounded
+}
 
 func (m *image) inner(i int64) int64 {
 	v := m.off

@@ -136,7 +136,7 @@ func ComposeTiler(a Layout, t Tiler) (Layout, error) {
 	if e := bad(a, t); e != nil {
 		return Layout{}, e.in("composition", a, t)
 	}
-	r, e := composeTiler(a, t)
+	r, e := settled(composeTiler(a, t))
 	return r, e.in("composition", a, t)
 }
 

@@ -161,7 +161,7 @@ func (s Shape) Mode(i int) Shape {
 	return Shape{n, s.err}
 }
 
-// Leaf is the extent that a leaf consists of (its product, for a tuple).
+// Leaf is the extent that a leaf consists of (for a tuple its Size).
 func (s Shape) Leaf() sym.Expr { return productOf(s.n) }
 
 // Leaves are the extents from left to right.
@@ -170,10 +170,10 @@ func (s Shape) Leaves() []sym.Expr { return s.n.leaves() }
 // Flatten is the flat tuple of the extents; one extent stays one.
 func (s Shape) Flatten() Shape { return Shape{s.n.flat(), s.err} }
 
-// Size is the product of all extents.
+// Size is the product of all extents; where that does not fit 63 bits it is TooLarge.
 func (s Shape) Size() sym.Expr { return productOf(s.n) }
 
-// IntSize is the product of all extents, if it is a constant.
+// IntSize is the product of all extents, if it is a constant of 63 bits.
 func (s Shape) IntSize() (int64, bool) { return productOf(s.n).IsConst() }
 
 // IsStatic reports whether every extent is a constant.

@@ -146,14 +146,21 @@ func (ev *evaluator) call(n *node) Value {
 		op = operation{run: apply, means: "the value at a coordinate"}
 	}
 	v := op.run(&a)
+	if ev.err == nil && beyond(v) {
+		ev.refuse(&algebra.Error{Op: n.text, Args: a.texts(), Condition: "the result does not fit 63 bits, or is too large an expression"})
+	}
 	if ev.err == nil && ev.step != nil {
-		texts := make([]string, len(a.vals))
-		for i, x := range a.vals {
-			texts[i] = x.String()
-		}
-		ev.step(Step{n.text + "(" + strings.Join(texts, ", ") + ")", v.String(), op.means})
+		ev.step(Step{n.text + "(" + strings.Join(a.texts(), ", ") + ")", v.String(), op.means})
 	}
 	return v
+}
+
+func (a *args) texts() []string {
+	out := make([]string, len(a.vals))
+	for i, x := range a.vals {
+		out[i] = x.String()
+	}
+	return out
 }
 
 // apply is a bound layout at a coordinate: its value, or with an Underscore its slice.

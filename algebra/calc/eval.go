@@ -90,6 +90,9 @@ func (ev *evaluator) eval(n *node) (v Value) {
 	case program:
 		v = ev.program(n)
 	}
+	if ev.err == nil && n.kind != tuple && n.kind != program && beyond(v) {
+		ev.refuse(refusal(n.text, "the result does not fit 63 bits, or is too large an expression"))
+	}
 	if ev.err != nil {
 		return nil
 	}

@@ -224,7 +224,13 @@ func get(a *args) Value {
 func measure(means string, l func(algebra.Layout) sym.Expr, s func(algebra.Shape) sym.Expr) operation {
 	return operation{"layout or shape", 1, 1, means, func(a *args) Value {
 		if a.isLayout(0) {
-			return l(a.layout(0))
+			x := a.layout(0)
+			for _, e := range x.Shape().Leaves() {
+				if n, ok := e.IsConst(); ok && n < 0 { // the left inverse of 4:-1 has one
+					return give(a, l(x), refusal(a.n.text, "the extent %d of %s must not be negative", n, x))
+				}
+			}
+			return l(x)
 		}
 		x := a.shape(0)
 		if !a.ok() {

@@ -17,12 +17,15 @@ var shapeOps = map[string]operation{
 		e, err := l.Cosize()
 		return give(a, e, err)
 	}},
-	"product_each": {"shape", 1, 1, "the size of each mode", func(a *args) Value { return algebra.ProductEach(a.shape(0)) }},
-	"product":      measure("the number of coordinates", algebra.Layout.Size, algebra.Shape.Size),
-	"shape_div":    shapes("shapes that divide one another", algebra.ShapeDiv),
-	"ceil_div":     shapes("how many b cover a", algebra.CeilDiv),
-	"min":          arithmetic("the smaller one", func(a, b sym.Expr) (sym.Expr, bool) { return a.Min(b), true }),
-	"max":          arithmetic("the greater one", func(a, b sym.Expr) (sym.Expr, bool) { return a.Max(b), true }),
+	"product_each": {"shape", 1, 1, "the size of each mode", func(a *args) Value {
+		s := algebra.ProductEach(a.shape(0))
+		return give(a, s, s.Err())
+	}},
+	"product":   measure("the number of coordinates", algebra.Layout.Size, algebra.Shape.Size),
+	"shape_div": shapes("shapes that divide one another", algebra.ShapeDiv),
+	"ceil_div":  shapes("how many b cover a", algebra.CeilDiv),
+	"min":       arithmetic("the smaller one", func(a, b sym.Expr) (sym.Expr, bool) { return a.Min(b), true }),
+	"max":       arithmetic("the greater one", func(a, b sym.Expr) (sym.Expr, bool) { return a.Max(b), true }),
 	"xor": {"a, b…", 2, many, "bitwise exclusive or", func(a *args) Value {
 		e := a.expr(0)
 		for i := 1; i < a.len() && a.ok(); i++ {

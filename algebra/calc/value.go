@@ -2,6 +2,7 @@ package calc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gocute/gocute/algebra"
@@ -55,6 +56,37 @@ type Picture string
 
 // String is the picture.
 func (p Picture) String() string { return string(p) }
+
+// beyond reports whether a value holds an integer that does not fit 63 bits.
+func beyond(v Value) bool {
+	tooLarge := func(e sym.Expr) bool { return e.TooLarge() }
+	switch v := v.(type) {
+	case sym.Expr:
+		return v.TooLarge()
+	case algebra.Step:
+		return v.Coef.TooLarge()
+	case algebra.Shape:
+		return slices.ContainsFunc(v.Leaves(), tooLarge)
+	case algebra.Stride:
+		return slices.ContainsFunc(v.Leaves(), func(d algebra.Step) bool { return d.Coef.TooLarge() })
+	case algebra.Coord:
+		es, _ := v.Leaves()
+		return slices.ContainsFunc(es, tooLarge)
+	case algebra.Layout:
+		return v.Offset().TooLarge() || beyond(v.Shape()) || beyond(v.Stride())
+	case algebra.Arith:
+		found := false
+		v.Map(func(e sym.Expr) sym.Expr { found = found || e.TooLarge(); return e })
+		return found
+	case Slice:
+		return beyond(v.Layout) || beyond(v.Offset)
+	case Cover:
+		return beyond(v.Layout) || beyond(v.Extent)
+	case Tuple:
+		return slices.ContainsFunc(v, beyond)
+	}
+	return false
+}
 
 // describe names the kind of a value, for errors.
 func describe(v Value) string {
