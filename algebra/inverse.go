@@ -52,7 +52,7 @@ func RightInverse(l Layout) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("right_inverse", l)
 	}
-	r, e := inverseThrough(l, rightInverse, false)
+	r, e := settled(inverseThrough(l, rightInverse, false))
 	if e != nil {
 		return Layout{}, e.in("right_inverse", l)
 	}
@@ -97,11 +97,49 @@ func LeftInverse(l Layout) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("left_inverse", l)
 	}
-	r, e := inverseThrough(l, leftInverse, true)
+	if r, ok := negation(l); ok {
+		return r, nil
+	}
+	r, e := settled(inverseThrough(l, leftInverse, true))
 	return r, e.in("left_inverse", l)
 }
 
+// negation is CuTe's text for the left inverse of s:-1, the only result with a negative extent: dividing by -1 negates.
+func negation(l Layout) (Layout, bool) {
+	c := coalesce(l.Plain())
+	if l.sw.B != 0 || !c.shape.isLeaf() || !c.stride.v.Is(-1) {
+		return Layout{}, false
+	}
+	return layoutOf([]mode{{s: sym.Int(-1)}, {c.shape.v, Step{Coef: sym.Int(1)}}}), true
+}
+
+// negated is the layout of the opposite offsets, if they are constants of at least 0 and not all 0.
+func negated(l Layout) (_ Layout, ok bool) {
+	for _, d := range l.stride.leaves() {
+		n, isConst := d.IsConst()
+		if !isConst || n > 0 {
+			return l, false
+		}
+		ok = ok || n < 0
+	}
+	if !ok {
+		return l, false
+	}
+	return negateStrides(l), true
+}
+
+func negateStrides(l Layout) Layout {
+	return plain(l.shape, mapNode(l.stride, func(d Step) Step { return d.Times(sym.Int(-1)) }))
+}
+
 func leftInverse(l Layout) (Layout, *Error) {
+	if n, ok := negated(l); ok { // division truncates, so L(-v) = -L(v)
+		r, e := leftInverse(n)
+		if e == nil {
+			r = negateStrides(r)
+		}
+		return r, e
+	}
 	r, proved, closed := leftClosed(l)
 	if closed == nil && proved {
 		return r, nil
@@ -155,10 +193,13 @@ func leftClosed(l Layout) (r Layout, proved bool, _ *Error) {
 			}
 			continue
 		}
+		if d < 0 {
+			return Layout{}, false, failf("stride %d is negative, and no extent is", d)
+		}
 		if d%size != 0 {
 			return Layout{}, false, failf("stride %d is not a multiple of %d, which the strides below it make", d, size)
 		}
-		if lo, _ := ms[i].d.Coef.Sub(prev).Range(); d < 0 || len(out) > 0 && lo < 0 {
+		if lo, _ := ms[i].d.Coef.Sub(prev).Range(); len(out) > 0 && lo < 0 {
 			proved = false
 		}
 		out = append(out, mode{s: sym.Int(d / size)})
@@ -212,8 +253,11 @@ func leftSymbolic(ms []mode) (Layout, *Error) {
 // that leads to the same one, also past the end of A, whose last mode is endless.
 func checkLeft(f *fn, r Layout) *Error {
 	fr := &fn{sw: r.sw, n: 1}
-	intLeaves(r.shape, r.stride, fr) // r is static; negative strides of l make negative extents
+	intLeaves(r.shape, r.stride, fr) // r is static
 	fr.off, _ = r.off.IsConst()
+	if !newImage(fr, f, f.sw, f.off).fits() {
+		return failf("a value%s", beyond)
+	}
 	repeats := sync.OnceValue(func() bool { return !f.injective() })
 	for i := range f.n {
 		v := f.at(i)
@@ -249,6 +293,9 @@ func checkRight(f *fn, r Layout) *Error {
 		same.d[k], size = size, size*s
 	}
 	m := newImage(f, fr, fr.sw, fr.off)
+	if !m.fits() {
+		return failf("a value%s", beyond)
+	}
 	if i := m.unlike(same); i >= 0 {
 		got := m.at(i)
 		return failf("coordinate %d gives %d and not %d", i, got, i).at(i, got, i)
@@ -272,7 +319,8 @@ func Nullspace(l Layout) (Layout, error) {
 			out = append(out, c[i])
 		}
 	}
-	return layoutOf(out), nil
+	r, e := settled(layoutOf(out), nil)
+	return r, e.in("nullspace", l)
 }
 
 const notAllInverses = "not every inverse behind a swizzle was tried"
@@ -313,7 +361,11 @@ func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Lay
 	fr, _ := intFn(right)
 	bijective := fr.n == fl.n && permutes(l.sw, fl.n) // then there is one inverse, which is both
 	if bijective || !left {
-		r, found, exact := newImage(fr, &fn{s: []int64{fr.n}, d: []int64{1}, n: fr.n}, l.sw, 0).anySwizzle(leafOf(sym.Int(fr.n)))
+		m := newImage(fr, &fn{s: []int64{fr.n}, d: []int64{1}, n: fr.n}, l.sw, 0)
+		if !m.fits() {
+			return Layout{}, failf("a value%s", beyond)
+		}
+		r, found, exact := m.anySwizzle(leafOf(sym.Int(fr.n)))
 		switch {
 		case found && check(fl, r) == nil:
 			return r, nil

@@ -58,6 +58,9 @@ func (w Swizzle) ApplyExpr(x sym.Expr) sym.Expr {
 
 // swizzleOf finds the swizzle that reads the bits y and changes the bits z.
 func swizzleOf(y, z int64) (Swizzle, *Error) {
+	if y < 0 || z < 0 {
+		return Swizzle{}, failf("the offsets %d and %d of the bits read and changed make no swizzle, as one is negative", y, z)
+	}
 	ny, nz := bits.OnesCount64(uint64(y)), bits.OnesCount64(uint64(z))
 	if ny != nz {
 		return Swizzle{}, failf("%d bits read (%#x) and %d bits changed (%#x) make no swizzle", ny, y, nz, z)
