@@ -9,7 +9,7 @@ var shapeOps = map[string]operation{
 	"size":  measure("the number of coordinates", algebra.Layout.Size, algebra.Shape.Size),
 	"rank":  measure("the number of modes", func(l algebra.Layout) sym.Expr { return sym.Int(l.Rank()) }, func(s algebra.Shape) sym.Expr { return sym.Int(s.Rank()) }),
 	"depth": measure("the depth of nesting", func(l algebra.Layout) sym.Expr { return sym.Int(l.Depth()) }, func(s algebra.Shape) sym.Expr { return sym.Int(s.Depth()) }),
-	"cosize": {"layout", 1, 1, "1 + the largest offset", func(a *args) Value {
+	"cosize": {"layout", 1, 1, "1 + the largest offset if each stride were positive, without a swizzle and its offset; with basis strides the product of that over the modes of the coordinate", func(a *args) Value {
 		l := a.layout(0)
 		if !a.ok() {
 			return nil
