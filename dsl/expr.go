@@ -85,7 +85,11 @@ func (e Expr) with(x any, f func(a, b sym.Expr) sym.Expr) Expr {
 	if err != nil {
 		return Expr{k: k, err: err}
 	}
-	return Expr{e: f(e.e, b), k: k}
+	r := f(e.e, b)
+	if r.TooLarge() {
+		return Expr{k: k, err: errors.New("expects integers of 63 bits, but got one that does not fit, or too large an expression")}
+	}
+	return Expr{e: r, k: k}
 }
 
 func (e Expr) divided(x any, f func(a, b sym.Expr) sym.Expr) Expr {

@@ -130,11 +130,12 @@ var _ = misuse("coordinates", func(k *K) {
 var _ = misuse("counts", func(k *K) {
 	In[elem.F32](k, "A", Shape(32))
 	k.Threads(32)
-	k.WaitGroup(-1)                    // ERROR "WaitGroup: expects 0 or more groups, but got -1"
-	k.Unroll(-1, func(Expr) {})        // ERROR "Unroll: expects a count of 0 or more, but got -1"
-	k.Loop(k.Thread.Div(0), 4, nil)    // ERROR "Loop: expects a positive divisor, but got 0"
-	k.Dim("M", AtLeast(8), AtMost(4))  // ERROR "Dim: M expects 0 <= least < greatest"
-	k.Require(k.Thread.Lt(4), "never") // ERROR "Require: expects a condition on Dims, but got one on tid"
+	k.WaitGroup(-1)                                // ERROR "WaitGroup: expects 0 or more groups, but got -1"
+	k.Unroll(-1, func(Expr) {})                    // ERROR "Unroll: expects a count of 0 or more, but got -1"
+	k.Loop(k.Thread.Div(0), 4, nil)                // ERROR "Loop: expects a positive divisor, but got 0"
+	k.Loop(k.Thread.Mul(1<<40).Mul(1<<40), 4, nil) // ERROR "Loop: expects integers of 63 bits, but got one that does not fit, or too large an expression"
+	k.Dim("M", AtLeast(8), AtMost(4))              // ERROR "Dim: M expects 0 <= least < greatest"
+	k.Require(k.Thread.Lt(4), "never")             // ERROR "Require: expects a condition on Dims, but got one on tid"
 })
 
 var _ = misuse("expectations", func(k *K) {

@@ -72,6 +72,9 @@ func (p *printer) expr(e sym.Expr) text {
 		return p.quotient(e, v)
 	case sym.Xor:
 		return p.xor(v.Args)
+	case sym.Beyond:
+		p.fail("expected integers of 63 bits, but got one that does not fit")
+		return p.constant(0)
 	}
 	x, y := p.expr(v.Args[0]), p.expr(v.Args[1])
 	if x.wide || y.wide {
