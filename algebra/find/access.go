@@ -16,6 +16,7 @@ const (
 	banks     = 32
 	bankBytes = 4
 	warp      = 32
+	blockMost = 1024              // threads that a block has at most
 	phaseMost = banks * bankBytes // bytes that one phase moves at most
 )
 
@@ -24,6 +25,28 @@ type Access struct {
 	Name   string
 	Bytes  int       // of one thread
 	Phases [][]int64 // for each phase, the 1-D coordinates in the shared layout at which its threads begin
+
+	vectors []vector // of a TV layout
+}
+
+// vector is what a TV layout moves at once: where its values are in the tile, which must be side by side.
+type vector struct {
+	thread, value int64 // the first of them
+	at            []int64
+}
+
+// together refuses a vector whose values are not in the tile, one after the other along its contiguous mode.
+func (v vector) together(name string, l algebra.Layout, n, step int64) error {
+	for k, c := range v.at {
+		if c < 0 || c >= n {
+			return fmt.Errorf("%s: expected coordinates in the tile %s, from 0 to %d, but thread %d has value %d at %d", name, l.Shape(), n-1, v.thread, v.value+int64(k), c)
+		}
+		if want := v.at[0] + int64(k)*step; c != want {
+			return fmt.Errorf("%s: expected the %d values of a vector side by side in the tile %s, where the contiguous mode goes on by %d, but thread %d has value %d at coordinate %d and value %d at %d, not at %d",
+				name, len(v.at), l.Shape(), step, v.thread, v.value, v.at[0], v.value+int64(k), c, want)
+		}
+	}
+	return nil
 }
 
 // Rows are the accesses of ldmatrix: 8x8 matrices of 16-bit elements, of which each of eight threads brings one row
@@ -102,22 +125,35 @@ func Vectors(name string, tv algebra.Layout, bits, vec int64) (Access, error) {
 	if vec < 1 || values%vec != 0 {
 		return Access{}, fmt.Errorf("%d values of a thread are not whole vectors of %d", values, vec)
 	}
-	bytes := vec * bits / 8
-	if vec*bits%8 != 0 || bytes < 1 || bytes > 16 {
-		return Access{}, fmt.Errorf("a vector of %d elements of %d bits is not one of 1 to 16 bytes", vec, bits)
+	if err := vectorBits(vec*bits, bits); err != nil {
+		return Access{}, err
 	}
+	bytes := vec * bits / 8
 	a := Access{Name: name, Bytes: int(bytes)}
 	per := min(phaseMost/max(bytes, bankBytes), warp)
 	for v := int64(0); v < values; v += vec {
 		for t := int64(0); t < threads; t += per {
 			var phase []int64
 			for i := t; i < min(t+per, threads); i++ {
-				phase = append(phase, tv.AtInt(i+v*threads))
+				one := vector{thread: i, value: v}
+				for k := range vec {
+					one.at = append(one.at, tv.AtInt(i+(v+k)*threads))
+				}
+				phase = append(phase, one.at[0])
+				a.vectors = append(a.vectors, one)
 			}
 			a.Phases = append(a.Phases, phase)
 		}
 	}
 	return a, nil
+}
+
+// vectorBits refuses what no instruction moves at once: it takes 1, 2, 4, 8 or 16 bytes.
+func vectorBits(n, elem int64) error {
+	if n < 8 || n > 128 || n&(n-1) != 0 || elem < 1 || n%elem != 0 {
+		return fmt.Errorf("expected a vector of 8, 16, 32, 64 or 128 bits that holds whole elements of %d, but got %d bits", elem, n)
+	}
+	return nil
 }
 
 // Conflicts is what an access costs in a layout.

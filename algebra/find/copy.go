@@ -33,14 +33,20 @@ func ThreadValues(g Goal) (Copy, error) {
 	if g.Tile.Err() != nil || !ok1 || !ok2 || g.Tile.Rank() != 2 || m < 1 || n < 1 {
 		return Copy{}, fmt.Errorf("the tile %s must have two constant modes", g.Tile)
 	}
-	if g.Bits < 4 || g.Vector < g.Bits || g.Vector%g.Bits != 0 || g.Vector > 128 || g.Vector%8 != 0 {
-		return Copy{}, fmt.Errorf("a vector of %d bits does not consist of elements of %d bits", g.Vector, g.Bits)
+	if g.Bits < 4 {
+		return Copy{}, fmt.Errorf("expected elements of at least 4 bits, but got %d", g.Bits)
+	}
+	if err := vectorBits(g.Vector, g.Bits); err != nil {
+		return Copy{}, err
 	}
 	if err := holds(g.Tile, g.Bits); err != nil {
 		return Copy{}, err
 	}
-	if g.Threads < 1 || g.Threads > 1024 || g.Across < 0 || g.Across > 1 {
-		return Copy{}, fmt.Errorf("%d threads across mode %d are none of a block", g.Threads, g.Across)
+	if g.Threads < 1 || g.Threads > blockMost {
+		return Copy{}, fmt.Errorf("expected 1 to %d threads, as many as a block has, but got %d", blockMost, g.Threads)
+	}
+	if g.Across < 0 || g.Across > 1 {
+		return Copy{}, fmt.Errorf("expected mode 0 or 1 as the contiguous one, but got %d", g.Across)
 	}
 	along, other := n, m
 	if g.Across == 0 {

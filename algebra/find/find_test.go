@@ -135,3 +135,50 @@ func TestNegativeOffsets(t *testing.T) {
 	_, err = Padding(l, 16, []Access{rows})
 	require.ErrorContains(t, err, "(64,64):(-64,1) has -64 at coordinate 1")
 }
+
+// TestVectorsInTile: the values of a vector are side by side, and all of them in the tile.
+func TestVectorsInTile(t *testing.T) {
+	rows, columns := algebra.MustParse("(64,64):(64,1)"), algebra.MustParse("(64,64):(1,64)")
+	for _, c := range []struct {
+		l    algebra.Layout
+		tv   string
+		want string
+	}{
+		{rows, "((8,16),8):((512,1),64)", ""}, {columns, "((8,16),8):((8,64),1)", ""}, {rows, "((8,16),(8,2)):((512,1),(64,16))", ""},
+		{rows, "((8,16),8):((512,1),99999)", "expected coordinates in the tile (64,64), from 0 to 4095, but thread 0 has value 1 at 99999"},
+		{rows, "((8,16),8):((512,1),0)", "expected the 8 values of a vector side by side in the tile (64,64), where the contiguous mode goes on by 64, but thread 0 has value 0 at coordinate 0 and value 1 at 0, not at 64"},
+		{rows, "((8,16),8):((512,1),1)", "value 1 at 1, not at 64"}, {columns, "((8,16),8):((8,64),64)", "value 1 at 64, not at 1"},
+		{rows, "((8,16),8):((512,1),-64)", "thread 0 has value 1 at -64"}, {rows, "((8,65),8):((512,1),64)", "but thread 519 has value 7 at 4096"},
+		{rows, "((8,16),(8,2)):((512,1),(64,4096))", "thread 0 has value 8 at 4096"}, {rows, "((8,16),8):((512,1),4611686018427387904)", "but thread 0 has value 1 at 4611686018427387904"},
+	} {
+		tv, err := algebra.Parse(c.tv)
+		require.NoError(t, err)
+		a, err := Vectors("stores", tv, 16, 8)
+		if err == nil {
+			_, err = Swizzle(c.l, 16, []Access{a})
+			_, err2 := Padding(c.l, 16, []Access{a})
+			require.Equal(t, err == nil, err2 == nil, "%s: %v, %v", c.tv, err, err2)
+		}
+		if c.want == "" {
+			require.NoError(t, err, c.tv)
+		} else {
+			require.ErrorContains(t, err, c.want)
+		}
+	}
+}
+
+// TestGoals: what is expected of vectors and threads is told with what came.
+func TestGoals(t *testing.T) {
+	for want, g := range map[string]Goal{
+		"expected a vector of 8, 16, 32, 64 or 128 bits that holds whole elements of 16, but got 256 bits": {algebra.S(128, 64), 16, 256, 128, 1},
+		"expected a vector of 8, 16, 32, 64 or 128 bits that holds whole elements of 16, but got 96 bits":  {algebra.S(128, 96), 16, 96, 128, 1},
+		"expected a vector of 8, 16, 32, 64 or 128 bits that holds whole elements of 16, but got 8 bits":   {algebra.S(128, 96), 16, 8, 128, 1},
+		"expected 1 to 1024 threads, as many as a block has, but got 4096":                                 {algebra.S(128, 64), 16, 128, 4096, 1},
+		"expected mode 0 or 1 as the contiguous one, but got 2":                                            {algebra.S(128, 64), 16, 128, 128, 2},
+	} {
+		_, err := ThreadValues(g)
+		require.EqualError(t, err, want)
+	}
+	_, err := Vectors("stores", algebra.MustParse("(32,6):(6,1)"), 16, 6)
+	require.ErrorContains(t, err, "but got 96 bits")
+}

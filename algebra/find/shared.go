@@ -111,6 +111,11 @@ func checked(l algebra.Layout, elem int64, as []Access) (matrixOf, error) {
 		}
 	}
 	for _, a := range as {
+		for _, v := range a.vectors {
+			if err := v.together(a.Name, l, n, run.runStep); err != nil {
+				return run, err
+			}
+		}
 		for _, p := range a.Phases {
 			for _, c := range p {
 				if c < 0 || c >= n {
