@@ -38,7 +38,7 @@ func TestFindRefuses(t *testing.T) {
 	for _, args := range [][]string{
 		{"find", "swizzle", "(64,64):(64,1)"},
 		{"find", "swizzle", "(64,64):(64,2)", "--ldmatrix"},
-		{"find", "padding", "coalesce(7)", "--ldmatrix"},
+		{"find", "padding", "size(4:1)", "--ldmatrix"},
 		{"find", "swizzle", "(64,64):(64,1)", "--ldmatrix", "--type", "f17"},
 		{"find", "copy", "128,60", "--threads", "256"},
 		{"find", "copy", "128", "--threads", "256"},

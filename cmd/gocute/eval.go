@@ -53,8 +53,7 @@ func (c *evalCmd) Run(s *session) error {
 	v, err := c.value(s.stdout)
 	var bad *calc.SyntaxError
 	if errors.As(err, &bad) {
-		bad = explained(bad)
-		return exitError{fmt.Errorf("%s\n%s", clip(bad.Error()), excerpt(bad)), 2}
+		return unread("", bad)
 	}
 	if err != nil {
 		return errors.New(refusal(err))
@@ -63,6 +62,12 @@ func (c *evalCmd) Run(s *session) error {
 		fmt.Fprintln(s.stdout, strings.TrimSuffix(v.String(), "\n"))
 	}
 	return nil
+}
+
+// unread is a text that cannot be read, with the place.
+func unread(before string, bad *calc.SyntaxError) error {
+	bad = explained(bad)
+	return exitError{fmt.Errorf("%s%s\n%s", before, clip(bad.Error()), excerpt(bad)), 2}
 }
 
 // value evaluates, showing the steps if they are asked for.

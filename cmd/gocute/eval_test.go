@@ -49,6 +49,7 @@ func TestEval(t *testing.T) {
 		{"bracket", "coalesce[4:1]", "", "the arguments of coalesce are in round parentheses: coalesce(…)\n", 2},
 		{"part", "right-inverse(4:1)", "", "no operation inverse; did you mean left_inverse or right_inverse?\n", 2},
 		{"kind", "coalesce(7)", "", "but this is the integer 7\ncoalesce(7)\n         ^", 2},
+		{"NUL", "4:1\x00", "", "unexpected \"\\x00\"", 2},
 		{"63 bits", "99999999999999999999", "", "does not fit 63 bits", 2},
 		{"depth", strings.Repeat("(", 65) + strings.Repeat(")", 65), "", "deeper than 64", 2},
 	} {
@@ -67,6 +68,30 @@ func TestEvalExplain(t *testing.T) {
 	for _, want := range []string{"A\n  = (4,8):(8,1)\n", "composition((4,8):(8,1), (2,4))\n  = (2,4):(8,1)\n", "size((2,4):(8,1))\n  = 8\n"} {
 		require.Contains(t, out, want)
 	}
+}
+
+// TestUnreadable: every argument that is an expression exits 2 with the place where it cannot be read, and 1 if it is refused.
+func TestUnreadable(t *testing.T) {
+	for args, want := range map[string]string{
+		"find swizzle (64,64 --ldmatrix": "LAYOUT: column 7: expected \",\" or \")\", but the text ends\n(64,64\n      ^\n",
+		"find padding (64,64 --ldmatrix": "LAYOUT: column 7: ", "find swizzle (64,64):(64,1) --stores (8:": "--stores: column 4: ", "find copy (128,64": "M,N: column 8: ",
+		"show layout (4,8:": "LAYOUT: column 6: ", "show tv (4,8):(1,4) 4,(8": "TILE: column 7: ", "show smem (4": "LAYOUT: column 3: ", "show tv (4, 4,8": "TV: column 4: ",
+		"show copy UniversalCopy<u128> --elem f32 --thr (4 --val 4:1": "--thr: column 3: ",
+		"find padding coalesce(7) --ldmatrix":                         "LAYOUT: column 10: argument 1 of coalesce must be a layout, but this is the integer 7\ncoalesce(7)\n         ^\n",
+		"show tiled-mma SM80_16x8x16_F32F16F16F32_TN --warps (2,2":    "--warps: column ",
+	} {
+		var out, errs bytes.Buffer
+		require.Equal(t, 2, run(context.Background(), t.TempDir(), strings.Fields(args), &out, &errs), "%s: %s", args, errs.String())
+		require.True(t, strings.HasPrefix(errs.String(), want), "%s: %s", args, errs.String())
+		require.True(t, strings.HasSuffix(errs.String(), "^\n"), errs.String())
+		require.Empty(t, out.String())
+	}
+	var out, errs bytes.Buffer
+	require.Equal(t, 1, run(context.Background(), t.TempDir(), []string{"find", "swizzle", "(64,64):(64,1)", "--stores", "((8,16),8):((512,1),0)"}, &out, &errs))
+	require.Contains(t, errs.String(), "expected the 8 values of a vector side by side")
+	errs.Reset()
+	require.Equal(t, 1, run(context.Background(), t.TempDir(), []string{"find", "swizzle", "(64,64):(64,1)", "--stores", "((8,16),8):((512,1),64)", "--vector", "100"}, &out, &errs))
+	require.Equal(t, "--vector: expected whole elements of 16 bits, but got 100 bits\n", errs.String())
 }
 
 // TestEvalLong keeps long texts out of errors: what is wrong, and some of the text around the place.

@@ -36,11 +36,24 @@ type sharedGoal struct {
 	Vector   int64  `default:"128" help:"The bits of a vector of --stores."`
 }
 
+// valueOf evaluates the text of an argument. What cannot be read exits 2 and shows the place.
+func valueOf(what, text string) (calc.Value, error) {
+	v, err := calc.Eval(text)
+	var bad *calc.SyntaxError
+	if errors.As(err, &bad) {
+		return nil, unread(what+": ", bad)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s", what, refusal(err))
+	}
+	return v, nil
+}
+
 // layoutOf evaluates a text that must be a layout.
 func layoutOf(what, text string) (algebra.Layout, error) {
-	v, err := calc.Eval(text)
+	v, err := valueOf(what, text)
 	if err != nil {
-		return algebra.Layout{}, fmt.Errorf("%s: %s", what, refusal(err))
+		return algebra.Layout{}, err
 	}
 	l, ok := v.(algebra.Layout)
 	if !ok {
@@ -79,6 +92,9 @@ func (g *sharedGoal) accesses() (algebra.Layout, int64, []find.Access, error) {
 		tv, err := layoutOf("--stores", g.Stores)
 		if err != nil {
 			return l, 0, nil, err
+		}
+		if g.Vector%bits != 0 {
+			return l, 0, nil, fmt.Errorf("--vector: expected whole elements of %d bits, but got %d bits", bits, g.Vector)
 		}
 		a, err := find.Vectors(fmt.Sprintf("%d-bit stores", g.Vector), tv, bits, g.Vector/bits)
 		if err != nil {
@@ -132,7 +148,7 @@ type copyCmd struct {
 
 // Run prints the layouts and the reason.
 func (c *copyCmd) Run(s *session) error {
-	tile, err := algebra.ParseShape("(" + strings.Trim(c.Tile, "() ") + ")")
+	tile, err := shapeArg("M,N", c.Tile)
 	if err != nil {
 		return err
 	}

@@ -317,9 +317,13 @@ func shapeArg(what, text string) (algebra.Shape, error) {
 	if !strings.HasPrefix(t, "(") || len(splitModes(t)) > 1 {
 		t = "(" + t + ")"
 	}
-	s, err := algebra.ParseShape(t)
+	v, err := valueOf(what, t)
 	if err != nil {
-		return s, fmt.Errorf("%s: %s", what, refusal(err))
+		return algebra.Shape{}, err
+	}
+	s, err := algebra.ParseShape(v.String())
+	if err != nil {
+		return s, fmt.Errorf("%s: expected extents such as 4,32, but got %s", what, v)
 	}
 	return s, nil
 }
