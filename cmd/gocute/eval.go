@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gocute/gocute/algebra"
@@ -47,6 +48,9 @@ func (e exitError) ExitCode() int { return e.status }
 
 // Run prints the value of the expression.
 func (c *evalCmd) Run(s *session) error {
+	if c.Expr == "-" && c.Explain {
+		return exitError{errors.New("--explain shows the steps of one expression, and - reads one a line: use one of both"), 2}
+	}
 	if c.Expr == "-" {
 		return evalLines(os.Stdin, s.stdout)
 	}
@@ -68,6 +72,20 @@ func (c *evalCmd) Run(s *session) error {
 func unread(before string, bad *calc.SyntaxError) error {
 	bad = explained(bad)
 	return exitError{fmt.Errorf("%s%s\n%s", before, clip(bad.Error()), excerpt(bad)), 2}
+}
+
+// startsWithMinus moves an expression such as -1*4 behind --, for it is no flag.
+func startsWithMinus(args []string) []string {
+	if len(args) == 0 || args[0] != "eval" || slices.Contains(args, "--") {
+		return args
+	}
+	for i, a := range args {
+		rest := strings.TrimLeft(a, "- \t")
+		if strings.HasPrefix(a, "-") && rest != "" && (rest[0] >= '0' && rest[0] <= '9' || strings.ContainsAny(rest, "()*+/%@:;")) {
+			return append(slices.Delete(slices.Clone(args), i, i+1), "--", a)
+		}
+	}
+	return args
 }
 
 // value evaluates, showing the steps if they are asked for.

@@ -49,6 +49,9 @@ func TestEval(t *testing.T) {
 		{"bracket", "coalesce[4:1]", "", "the arguments of coalesce are in round parentheses: coalesce(…)\n", 2},
 		{"part", "right-inverse(4:1)", "", "no operation inverse; did you mean left_inverse or right_inverse?\n", 2},
 		{"kind", "coalesce(7)", "", "but this is the integer 7\ncoalesce(7)\n         ^", 2},
+		{"a minus", "-1*4", "-4\n", "", 0},
+		{"a minus and a name", "-M*4", "-4*M\n", "", 0},
+		{"a misspelt flag", "-explian", "", "unknown flag", 2},
 		{"NUL", "4:1\x00", "", "unexpected \"\\x00\"", 2},
 		{"63 bits", "99999999999999999999", "", "does not fit 63 bits", 2},
 		{"depth", strings.Repeat("(", 65) + strings.Repeat(")", 65), "", "deeper than 64", 2},
@@ -68,6 +71,17 @@ func TestEvalExplain(t *testing.T) {
 	for _, want := range []string{"A\n  = (4,8):(8,1)\n", "composition((4,8):(8,1), (2,4))\n  = (2,4):(8,1)\n", "size((2,4):(8,1))\n  = 8\n"} {
 		require.Contains(t, out, want)
 	}
+}
+
+// TestEvalExplainLines: --explain and - exclude each other.
+func TestEvalExplainLines(t *testing.T) {
+	out, errs, status := evalRun(t, "--explain", "-")
+	require.Equal(t, 2, status)
+	require.Empty(t, out)
+	require.Equal(t, "--explain shows the steps of one expression, and - reads one a line: use one of both\n", errs)
+	out, _, status = evalRun(t, "--explain", "-2*(3)")
+	require.Zero(t, status)
+	require.Equal(t, "= -6\n", out)
 }
 
 // TestUnreadable: every argument that is an expression exits 2 with the place where it cannot be read, and 1 if it is refused.

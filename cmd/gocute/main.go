@@ -83,7 +83,7 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	parsed, err := parser.Parse(longFlags(parser.Model.Node, args))
+	parsed, err := parser.Parse(longFlags(parser.Model.Node, startsWithMinus(args)))
 	if status >= 0 { // --help was asked for and has been printed
 		return status
 	}
