@@ -108,6 +108,18 @@ func TestUnreadable(t *testing.T) {
 	require.Equal(t, "--vector: expected whole elements of 16 bits, but got 100 bits\n", errs.String())
 }
 
+// TestInterrupted: what computes without looking at the context ends with it.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var errs bytes.Buffer
+	s := &session{ctx: ctx, stderr: &errs}
+	release := make(chan struct{})
+	defer close(release)
+	cancel()
+	require.Equal(t, 1, s.report(s.interruptible(func() error { <-release; return nil })))
+	require.Equal(t, "gocute: interrupted\n", errs.String())
+}
+
 // TestEvalLong keeps long texts out of errors: what is wrong, and some of the text around the place.
 func TestEvalLong(t *testing.T) {
 	long := "(" + strings.Repeat("4,", 25000)

@@ -91,7 +91,23 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 		fmt.Fprintf(stderr, "gocute: %s\nRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()))
 		return 2
 	}
+	switch name, _, _ := strings.Cut(parsed.Command(), " "); name {
+	case "eval", "find", "show": // they compute without looking at the context
+		return s.report(s.interruptible(func() error { return parsed.Run(s) }))
+	}
 	return s.report(parsed.Run(s))
+}
+
+// interruptible ends with the context, whatever the work does.
+func (s *session) interruptible(work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
 }
 
 // report prints an error, one line for each mistake, and returns the exit status.
