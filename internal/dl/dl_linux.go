@@ -2,14 +2,29 @@
 
 package dl
 
-import "github.com/ebitengine/purego"
+import (
+	"runtime"
+
+	"github.com/ebitengine/purego"
+)
 
 // globalScope makes a library's symbols visible to those loaded after it, as a plain link would.
 const globalScope = purego.RTLD_NOW | purego.RTLD_GLOBAL
 
-func open(path string) (uintptr, error) { return purego.Dlopen(path, globalScope) }
+func open(path string) (uintptr, error) {
+	return onOneThread(func() (uintptr, error) { return purego.Dlopen(path, globalScope) })
+}
 
-func symbol(handle uintptr, name string) (uintptr, error) { return purego.Dlsym(handle, name) }
+func symbol(handle uintptr, name string) (uintptr, error) {
+	return onOneThread(func() (uintptr, error) { return purego.Dlsym(handle, name) })
+}
+
+// onOneThread keeps a call on the thread on which it failed: dlerror, which says why, is each thread's own.
+func onOneThread(f func() (uintptr, error)) (uintptr, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return f()
+}
 
 // Call runs the C function at fn, all of whose parameters are integers or pointers, and returns the
 // integer it returns. Pointers written as uintptr(unsafe.Pointer(p)) in the call itself stay valid
