@@ -13,7 +13,7 @@ import (
 const (
 	proofVars = 18      // unknown steps
 	proofTop  = 1 << 16 // the greatest prime tried, and the greatest offset of a proof
-	proofWork = 1 << 18 // spots looked at
+	proofWork = 1 << 16 // spots looked at
 )
 
 // coefs are those of the unknown steps, and last that of a number that is asked for.
@@ -192,6 +192,10 @@ func (p *proof) search(pts []unknowns, rows []equation, ext []digit, vars int) b
 		if n > top {
 			break
 		}
+		if p.work < 0 {
+			p.exact = false
+			break
+		}
 		unknown, used := -1, vars
 		if slices.ContainsFunc(pts, func(q unknowns) bool { return q.x%n != 0 }) {
 			unknown, used = vars, vars+1
@@ -244,6 +248,7 @@ func (p *proof) split(pts, next []unknowns, rows []equation, n int64, vars int, 
 		if free {
 			return slices.ContainsFunc(differences(q.ys, first), func(k int64) bool {
 				more, ok := p.with(rows, &q.c, k)
+				p.work -= len(next) // what copying them costs
 				both := slices.Clone(next)
 				both[at].ys = common(first, q.ys, k)
 				return ok && p.split(pts[i+1:], both, more, n, vars, then)

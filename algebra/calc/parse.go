@@ -38,7 +38,7 @@ func (p *parser) failAt(pos int, reason string) {
 func (p *parser) expected(what string) {
 	c := p.peek()
 	switch {
-	case c == 0 && p.pos == len(p.text):
+	case c == 0 && p.pos >= len(p.text):
 		p.failAt(p.pos, "expected "+what+", but the text ends")
 	default:
 		p.failAt(p.pos, "expected "+what+", but found "+strconv.Quote(p.text[p.pos:p.pos+1]))
@@ -46,7 +46,7 @@ func (p *parser) expected(what string) {
 }
 
 // ended reports whether nothing is left to read; a NUL byte is read as any other.
-func (p *parser) ended() bool { return p.peek() == 0 && p.pos == len(p.text) }
+func (p *parser) ended() bool { return p.peek() == 0 && p.pos >= len(p.text) }
 
 func (p *parser) peek() byte {
 	for p.pos < len(p.text) && (p.text[p.pos] == ' ' || p.text[p.pos] == '\t' || p.text[p.pos] == '\n' || p.text[p.pos] == '\r') {
