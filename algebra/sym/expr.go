@@ -141,7 +141,7 @@ func (e Expr) Add(f Expr) Expr {
 		return Expr{k: k}
 	}
 	out := make([]term, 0, len(e.terms())+len(f.terms()))
-	i, j := 0, 0
+	i, j, merged := 0, 0, false
 	for i < len(e.terms()) || j < len(f.terms()) {
 		switch {
 		case j == len(f.terms()) || i < len(e.terms()) && e.terms()[i].key < f.terms()[j].key:
@@ -158,8 +158,11 @@ func (e Expr) Add(f Expr) Expr {
 			if c != 0 {
 				out = append(out, term{coef: c, fac: e.terms()[i].fac, key: e.terms()[i].key})
 			}
-			i, j = i+1, j+1
+			i, j, merged = i+1, j+1, true
 		}
+	}
+	if merged {
+		return newExpr(k, out).xorsScaled()
 	}
 	return newExpr(k, out)
 }
@@ -198,28 +201,23 @@ func (e Expr) scale(c int64) Expr {
 		}
 		ts[i] = term{coef: coef, fac: t.fac, key: t.key}
 	}
-	out := newExpr(k, ts)
-	if len(e.terms()) == 1 && c > 1 && c&(c-1) == 0 {
-		return out.scaleXor(c)
-	}
-	return out
+	return newExpr(k, ts).xorsScaled()
 }
 
-// scaleXor moves a power of two into an exclusive or, where it stays an immediate of one instruction.
-func (e Expr) scaleXor(c int64) Expr {
-	t := e.terms()[0]
-	if t.coef != c || len(t.fac) != 1 || t.fac[0].op != Xor {
-		return e
+// xorsScaled moves powers of two into exclusive ors, where they stay an immediate of one instruction. Every sum is so,
+// so that reading the text of one gives it again.
+func (e Expr) xorsScaled() Expr {
+	for i, t := range e.terms() {
+		if t.coef < 2 || !pow2(t.coef) || len(t.fac) != 1 || t.fac[0].op != Xor {
+			continue
+		}
+		x := Expr{}
+		for _, a := range t.fac[0].args {
+			x = x.Xor(a.scale(t.coef))
+		}
+		return newExpr(e.k, slices.Delete(slices.Clone(e.terms()), i, i+1)).Add(x)
 	}
-	args := make([]Expr, len(t.fac[0].args))
-	for i, a := range t.fac[0].args {
-		args[i] = a.scale(c)
-	}
-	x := args[0]
-	for _, a := range args[1:] {
-		x = x.Xor(a)
-	}
-	return x.Add(Expr{k: e.k})
+	return e
 }
 
 // Mul is e * f.
