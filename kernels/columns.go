@@ -21,7 +21,9 @@ const mmaPair, atomN = 2, 8
 // copies of the operand take whole rows.
 func newColumns(in, out elem.Kind, g GEMMConfig, major Major) columns {
 	c := columns{vec: 128 / out.Bits(), bn: g.BN, wn: g.WarpN}
-	if major == MNMajor { // ldmatrix.trans reads columns as they lie
+	// ldmatrix.trans reads columns as they lie; and 16 bytes of 32-bit results are four columns, of which rows by way of
+	// shared memory make longer runs.
+	if major == MNMajor || out.Bits() >= 32 {
 		c.vec = mmaPair
 	}
 	rows := g.threads() / beside(g.BK*in.Bits()/128)

@@ -114,6 +114,7 @@ func TestCheckMessages(t *testing.T) {
 		"expected accumulators in at most 128 registers, half of what each of 128 threads may have, but BM*BN=256*12": func(g *GEMMConfig) { g.BM = 256 },
 		"expected accumulators in at most 64 registers, half of what each of 512 threads may have, but BM*BN=256*256": func(g *GEMMConfig) { g.BM, g.BN, g.WarpM, g.WarpN = 256, 256, 4, 4 },
 		"expected stages in at most 232448 bytes of shared memory, but Stages=8 of (BM+BN)*BK=(128+128)*64 elements":  func(g *GEMMConfig) { g.Stages = 8 },
+		"expected the 24 vectors of f32 along BN=96, which the epilogue stores, to divide the 128 threads":            func(g *GEMMConfig) { g.BN = 96 },
 		"expected the 60 vectors of f32 along BN=240, which the epilogue stores, to divide the 96 threads":            func(g *GEMMConfig) { g.BM, g.BN, g.WarpM, g.WarpN = 48, 240, 1, 3 },
 		"expected BN to be a multiple of 32, the threads of a warp, which store elements beside each other, but":      func(g *GEMMConfig) { g.BN, g.WarpN = 16, 1 },
 	} {

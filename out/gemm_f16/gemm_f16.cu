@@ -116,8 +116,8 @@ gemm_f16(
   const int tAsA = 64*(tid/8);
   const int tAcA_0 = tid/8 + 128*blockM;
   const int tAcA_1 = 8*(tid%8);
-  const int64_t tBgB = (tid/8%2)*K + 8*(tid%8) + 4*(int64_t)(tid/16)*K + 128*(int64_t)K*blockN;
-  const int tBcB_0 = tid/8%2 + 4*(tid/16) + 128*blockN;
+  const int64_t tBgB = 8*(tid%8) + (int64_t)(tid/8)*K + 128*(int64_t)K*blockN;
+  const int tBcB_0 = tid/8 + 128*blockN;
   const int tXsAx = (8*(tid/16%2)) ^ (8*(tid%8));
   const int tXsA = 1024*(tid/32%2) + 64*(tid%16);
   const int tXsBx = (8*(tid/8%2)) ^ (8*(tid%8));
@@ -125,34 +125,38 @@ gemm_f16(
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   float tCrC[128];
-  float tXrC_f32[8];
-  float tXrC_f321[8];
-  float tXrC_f322[8];
-  float tXrC_f323[8];
-  float tCrC1[8];
-  float tCrC2[8];
-  float tCrC3[8];
-  float tCrC4[8];
-  float tXrC_f32_f32[8];
-  float tXrC_f321_f32[8];
-  float tXrC_f322_f32[8];
-  float tXrC_f323_f32[8];
+  float tCrC1[4];
+  float tCrC1_f32[4];
+  float tCrC2[4];
+  float tCrC2_f32[4];
+  float tCrC3[4];
+  float tCrC3_f32[4];
+  float tCrC4[4];
+  float tCrC4_f32[4];
   float tCrC5[4];
-  float tCrC5_f32[4];
   float tCrC6[4];
-  float tCrC6_f32[4];
   float tCrC7[4];
-  float tCrC7_f32[4];
   float tCrC8[4];
-  float tCrC8_f32[4];
+  float tCrC1_f32_f32[4];
+  float tCrC2_f32_f32[4];
+  float tCrC3_f32_f32[4];
+  float tCrC4_f32_f32[4];
   float tCrC9[4];
+  float tCrC9_f32[4];
   float tCrC10[4];
+  float tCrC10_f32[4];
   float tCrC11[4];
+  float tCrC11_f32[4];
   float tCrC12[4];
-  float tCrC5_f32_f32[4];
-  float tCrC6_f32_f32[4];
-  float tCrC7_f32_f32[4];
-  float tCrC8_f32_f32[4];
+  float tCrC12_f32[4];
+  float tCrC13[4];
+  float tCrC14[4];
+  float tCrC15[4];
+  float tCrC16[4];
+  float tCrC9_f32_f32[4];
+  float tCrC10_f32_f32[4];
+  float tCrC11_f32_f32[4];
+  float tCrC12_f32_f32[4];
 
   grid_wait();
   #pragma unroll 1
@@ -194,33 +198,33 @@ gemm_f16(
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx,
         tBcB_0 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (2*(int64_t)K + 64*t + tBgB),
+        B + (16*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 2048,
-        tBcB_0 + 2 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 16 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (32*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 4096,
         tBcB_0 + 32 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (34*(int64_t)K + 64*t + tBgB),
+        B + (48*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 6144,
-        tBcB_0 + 34 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 48 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 8192,
         tBcB_0 + 64 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (66*(int64_t)K + 64*t + tBgB),
+        B + (80*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 10240,
-        tBcB_0 + 66 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 80 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (96*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 12288,
         tBcB_0 + 96 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (98*(int64_t)K + 64*t + tBgB),
+        B + (112*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 14336,
-        tBcB_0 + 98 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 112 < N && 64*t + tAcA_1 < K ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -252,9 +256,9 @@ gemm_f16(
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
         tBcB_0 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (2*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (16*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tBcB_0 + 2 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 16 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -295,9 +299,9 @@ gemm_f16(
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
         tBcB_0 + 32 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (34*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (48*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tBcB_0 + 34 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 48 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
@@ -338,17 +342,17 @@ gemm_f16(
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
         tAcA_0 + 112 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (66*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (80*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tBcB_0 + 66 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 80 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (96*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
         tBcB_0 + 96 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (98*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (112*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tBcB_0 + 98 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 112 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -422,140 +426,133 @@ gemm_f16(
 
   if ((N & 3) == 0) {
     #pragma unroll
-    for (int k = 0; k < 4; ++k) {
+    for (int i = 0; i < 4; ++i) {
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k];
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int m = 0; m < 4; ++m) {
+          store_b64(
+              tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
+              sC + (2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64)) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+        }
+      }
+    }
+    __syncthreads();
+    #pragma unroll 1
+    for (int t2 = 0; t2 < 8; ++t2) {
+      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2), tCrC1);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_f32[i] = tCrC1[i];
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = __fmul_rn(tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)], alpha);
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_f32[i] = __fmul_rn(tCrC1_f32[i], alpha);
+      }
+      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 544, tCrC2);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_f32[i] = tCrC2[i];
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f321[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 32];
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
+      }
+      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 1088, tCrC3);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32[i] = tCrC3[i];
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f321[2*(i/2%2) + i%2 + 4*(i/4)] = __fmul_rn(tXrC_f321[2*(i/2%2) + i%2 + 4*(i/4)], alpha);
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
+      }
+      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 1632, tCrC4);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_f32[i] = tCrC4[i];
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f322[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 64];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f322[2*(i/2%2) + i%2 + 4*(i/4)] = __fmul_rn(tXrC_f322[2*(i/2%2) + i%2 + 4*(i/4)], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f323[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 96];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f323[2*(i/2%2) + i%2 + 4*(i/4)] = __fmul_rn(tXrC_f323[2*(i/2%2) + i%2 + 4*(i/4)], alpha);
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_f32[i] = __fmul_rn(tCrC4_f32[i], alpha);
       }
       if (beta != 0.0f) {
-        #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC1 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1),
-                tCrC1 + 4*i);
-          }
+        clear_b128(tCrC5);
+        if (thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N) {
+          load_b128(
+              C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+              tCrC5);
         }
         #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] + __fmul_rn(tCrC1[2*(i/2%2) + i%2 + 4*(i/4)], beta);
+        for (int i = 0; i < 4; ++i) {
+          tCrC1_f32[i] = tCrC1_f32[i] + __fmul_rn(tCrC5[i], beta);
+        }
+        clear_b128(tCrC6);
+        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N) {
+          load_b128(
+              C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+              tCrC6);
         }
         #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC2 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 32 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 32,
-                tCrC2 + 4*i);
-          }
+        for (int i = 0; i < 4; ++i) {
+          tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(tCrC6[i], beta);
+        }
+        clear_b128(tCrC7);
+        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N) {
+          load_b128(
+              C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+              tCrC7);
         }
         #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_f321[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f321[2*(i/2%2) + i%2 + 4*(i/4)] + __fmul_rn(tCrC2[2*(i/2%2) + i%2 + 4*(i/4)], beta);
+        for (int i = 0; i < 4; ++i) {
+          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(tCrC7[i], beta);
+        }
+        clear_b128(tCrC8);
+        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N) {
+          load_b128(
+              C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+              tCrC8);
         }
         #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC3 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 64 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 64,
-                tCrC3 + 4*i);
-          }
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_f322[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f322[2*(i/2%2) + i%2 + 4*(i/4)] + __fmul_rn(tCrC3[2*(i/2%2) + i%2 + 4*(i/4)], beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC4 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 96 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 96,
-                tCrC4 + 4*i);
-          }
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_f323[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f323[2*(i/2%2) + i%2 + 4*(i/4)] + __fmul_rn(tCrC4[2*(i/2%2) + i%2 + 4*(i/4)], beta);
+        for (int i = 0; i < 4; ++i) {
+          tCrC4_f32[i] = tCrC4_f32[i] + __fmul_rn(tCrC8[i], beta);
         }
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f32_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)];
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_f32_f32[i] = tCrC1_f32[i];
+      }
+      if (thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N) {
+        store_b128(
+            tCrC1_f32_f32,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 < N) {
-          store_b128(
-              tXrC_f32_f32 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1));
-        }
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_f32_f32[i] = tCrC2_f32[i];
+      }
+      if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N) {
+        store_b128(
+            tCrC2_f32_f32,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f321_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f321[2*(i/2%2) + i%2 + 4*(i/4)];
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32_f32[i] = tCrC3_f32[i];
+      }
+      if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N) {
+        store_b128(
+            tCrC3_f32_f32,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 32 < N) {
-          store_b128(
-              tXrC_f321_f32 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 32);
-        }
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_f32_f32[i] = tCrC4_f32[i];
       }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f322_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f322[2*(i/2%2) + i%2 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 64 < N) {
-          store_b128(
-              tXrC_f322_f32 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 64);
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_f323_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_f323[2*(i/2%2) + i%2 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 96 < N) {
-          store_b128(
-              tXrC_f323_f32 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 96);
-        }
+      if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N) {
+        store_b128(
+            tCrC4_f32_f32,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       }
     }
   } else {
@@ -567,126 +564,126 @@ gemm_f16(
         for (int m = 0; m < 4; ++m) {
           store_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (2080*(thread/32%2) + 130*(thread/4%8) + 4*(thread%4) + 16*(thread/64)) + 1040*(m%2) + 2*(m/2) + 32*i + 4160*j);
+              sC + (2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64)) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
         }
       }
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t2 = 0; t2 < 8; ++t2) {
+    for (int t3 = 0; t3 < 8; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC5[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i];
+        tCrC9[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC5_f32[i] = tCrC5[i];
+        tCrC9_f32[i] = tCrC9[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC5_f32[i] = __fmul_rn(tCrC5_f32[i], alpha);
+        tCrC9_f32[i] = __fmul_rn(tCrC9_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC6[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 520];
+        tCrC10[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 544];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC6_f32[i] = tCrC6[i];
+        tCrC10_f32[i] = tCrC10[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC6_f32[i] = __fmul_rn(tCrC6_f32[i], alpha);
+        tCrC10_f32[i] = __fmul_rn(tCrC10_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC7[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1040];
+        tCrC11[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 1088];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC7_f32[i] = tCrC7[i];
+        tCrC11_f32[i] = tCrC11[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC7_f32[i] = __fmul_rn(tCrC7_f32[i], alpha);
+        tCrC11_f32[i] = __fmul_rn(tCrC11_f32[i], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC8[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1560];
+        tCrC12[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 1632];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC8_f32[i] = tCrC8[i];
+        tCrC12_f32[i] = tCrC12[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC8_f32[i] = __fmul_rn(tCrC8_f32[i], alpha);
+        tCrC12_f32[i] = __fmul_rn(tCrC12_f32[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC9[i] = thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0.0f;
+          tCrC13[i] = thread/32 + 128*blockM1 + 16*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC5_f32[i] = tCrC5_f32[i] + __fmul_rn(tCrC9[i], beta);
+          tCrC9_f32[i] = tCrC9_f32[i] + __fmul_rn(tCrC13[i], beta);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC10[i] = thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0.0f;
+          tCrC14[i] = thread/32 + 128*blockM1 + 16*t3 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC6_f32[i] = tCrC6_f32[i] + __fmul_rn(tCrC10[i], beta);
+          tCrC10_f32[i] = tCrC10_f32[i] + __fmul_rn(tCrC14[i], beta);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC11[i] = thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0.0f;
+          tCrC15[i] = thread/32 + 128*blockM1 + 16*t3 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC7_f32[i] = tCrC7_f32[i] + __fmul_rn(tCrC11[i], beta);
+          tCrC11_f32[i] = tCrC11_f32[i] + __fmul_rn(tCrC15[i], beta);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC12[i] = thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0.0f;
+          tCrC16[i] = thread/32 + 128*blockM1 + 16*t3 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC8_f32[i] = tCrC8_f32[i] + __fmul_rn(tCrC12[i], beta);
+          tCrC12_f32[i] = tCrC12_f32[i] + __fmul_rn(tCrC16[i], beta);
         }
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC5_f32_f32[i] = tCrC5_f32[i];
+        tCrC9_f32_f32[i] = tCrC9_f32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC5_f32_f32[i];
+        if (thread/32 + 128*blockM1 + 16*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC9_f32_f32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC6_f32_f32[i] = tCrC6_f32[i];
+        tCrC10_f32_f32[i] = tCrC10_f32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC6_f32_f32[i];
+        if (thread/32 + 128*blockM1 + 16*t3 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC10_f32_f32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC7_f32_f32[i] = tCrC7_f32[i];
+        tCrC11_f32_f32[i] = tCrC11_f32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC7_f32_f32[i];
+        if (thread/32 + 128*blockM1 + 16*t3 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC11_f32_f32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC8_f32_f32[i] = tCrC8_f32[i];
+        tCrC12_f32_f32[i] = tCrC12_f32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC8_f32_f32[i];
+        if (thread/32 + 128*blockM1 + 16*t3 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC12_f32_f32[i];
       }
     }
   }

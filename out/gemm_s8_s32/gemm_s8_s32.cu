@@ -114,8 +114,8 @@ gemm_s8_s32(
   const int tAsA = 128*(tid/8);
   const int tAcA_0 = tid/8 + 128*blockM;
   const int tAcA_1 = 16*(tid%8);
-  const int64_t tBgB = (tid/8%2)*K + 16*(tid%8) + 4*(int64_t)(tid/16)*K + 128*(int64_t)K*blockN;
-  const int tBcB_0 = tid/8%2 + 4*(tid/16) + 128*blockN;
+  const int64_t tBgB = 16*(tid%8) + (int64_t)(tid/8)*K + 128*(int64_t)K*blockN;
+  const int tBcB_0 = tid/8 + 128*blockN;
   const int tXsAx = (16*(tid/16%2)) ^ (16*(tid%8));
   const int tXsA = 2048*(tid/32%2) + 128*(tid%16);
   const int tXsBx = (16*(tid/8%2)) ^ (16*(tid%8));
@@ -123,34 +123,38 @@ gemm_s8_s32(
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   int32_t tCrC[128];
-  int32_t tXrC_s32[8];
-  int32_t tXrC_s321[8];
-  int32_t tXrC_s322[8];
-  int32_t tXrC_s323[8];
-  int32_t tCrC1[8];
-  int32_t tCrC2[8];
-  int32_t tCrC3[8];
-  int32_t tCrC4[8];
-  int32_t tXrC_s32_s32[8];
-  int32_t tXrC_s321_s32[8];
-  int32_t tXrC_s322_s32[8];
-  int32_t tXrC_s323_s32[8];
+  int32_t tCrC1[4];
+  int32_t tCrC1_s32[4];
+  int32_t tCrC2[4];
+  int32_t tCrC2_s32[4];
+  int32_t tCrC3[4];
+  int32_t tCrC3_s32[4];
+  int32_t tCrC4[4];
+  int32_t tCrC4_s32[4];
   int32_t tCrC5[4];
-  int32_t tCrC5_s32[4];
   int32_t tCrC6[4];
-  int32_t tCrC6_s32[4];
   int32_t tCrC7[4];
-  int32_t tCrC7_s32[4];
   int32_t tCrC8[4];
-  int32_t tCrC8_s32[4];
+  int32_t tCrC1_s32_s32[4];
+  int32_t tCrC2_s32_s32[4];
+  int32_t tCrC3_s32_s32[4];
+  int32_t tCrC4_s32_s32[4];
   int32_t tCrC9[4];
+  int32_t tCrC9_s32[4];
   int32_t tCrC10[4];
+  int32_t tCrC10_s32[4];
   int32_t tCrC11[4];
+  int32_t tCrC11_s32[4];
   int32_t tCrC12[4];
-  int32_t tCrC5_s32_s32[4];
-  int32_t tCrC6_s32_s32[4];
-  int32_t tCrC7_s32_s32[4];
-  int32_t tCrC8_s32_s32[4];
+  int32_t tCrC12_s32[4];
+  int32_t tCrC13[4];
+  int32_t tCrC14[4];
+  int32_t tCrC15[4];
+  int32_t tCrC16[4];
+  int32_t tCrC9_s32_s32[4];
+  int32_t tCrC10_s32_s32[4];
+  int32_t tCrC11_s32_s32[4];
+  int32_t tCrC12_s32_s32[4];
 
   grid_wait();
   #pragma unroll 1
@@ -192,33 +196,33 @@ gemm_s8_s32(
         sB_u32 + 16384*t + tAsA + tAsAx,
         tBcB_0 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (2*(int64_t)K + 128*t + tBgB),
+        B + (16*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 2048,
-        tBcB_0 + 2 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 16 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (32*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 4096,
         tBcB_0 + 32 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (34*(int64_t)K + 128*t + tBgB),
+        B + (48*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 6144,
-        tBcB_0 + 34 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 48 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 8192,
         tBcB_0 + 64 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (66*(int64_t)K + 128*t + tBgB),
+        B + (80*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 10240,
-        tBcB_0 + 66 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 80 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (96*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 12288,
         tBcB_0 + 96 < N && 128*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (98*(int64_t)K + 128*t + tBgB),
+        B + (112*(int64_t)K + 128*t + tBgB),
         sB_u32 + 16384*t + tAsA + tAsAx + 14336,
-        tBcB_0 + 98 < N && 128*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 112 < N && 128*t + tAcA_1 < K ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -250,9 +254,9 @@ gemm_s8_s32(
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx,
         tBcB_0 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (2*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (16*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 2048,
-        tBcB_0 + 2 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 16 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t1%3) + tXsA + (tXsAx ^ 32) + 4096*i, tCrA + 16*i + 4);
@@ -291,9 +295,9 @@ gemm_s8_s32(
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 4096,
         tBcB_0 + 32 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (34*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (48*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 6144,
-        tBcB_0 + 34 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 48 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 8192,
@@ -332,17 +336,17 @@ gemm_s8_s32(
         sA_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 14336,
         tAcA_0 + 112 < M && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (66*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (80*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 10240,
-        tBcB_0 + 66 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 80 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (96*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 12288,
         tBcB_0 + 96 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (98*(int64_t)K + 128*t1 + tBgB) + 256,
+        B + (112*(int64_t)K + 128*t1 + tBgB) + 256,
         sB_u32 + 16384*((t1 + 2)%3) + tAsA + tAsAx + 14336,
-        tBcB_0 + 98 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
+        tBcB_0 + 112 < N && 128*t1 + tAcA_1 + 256 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(sA_u32 + 16384*(t1%3) + tXsA + (tXsAx ^ 96) + 4096*i, tCrA + 16*i + 12);
@@ -414,140 +418,133 @@ gemm_s8_s32(
 
   if ((N & 3) == 0) {
     #pragma unroll
-    for (int k = 0; k < 4; ++k) {
+    for (int i = 0; i < 4; ++i) {
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k];
+      for (int j = 0; j < 4; ++j) {
+        #pragma unroll
+        for (int m = 0; m < 4; ++m) {
+          store_b64(
+              tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
+              sC + (2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64)) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+        }
+      }
+    }
+    __syncthreads();
+    #pragma unroll 1
+    for (int t2 = 0; t2 < 8; ++t2) {
+      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2), tCrC1);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_s32[i] = tCrC1[i];
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] * alpha;
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_s32[i] = tCrC1_s32[i] * alpha;
+      }
+      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 544, tCrC2);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_s32[i] = tCrC2[i];
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 32];
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_s32[i] = tCrC2_s32[i] * alpha;
+      }
+      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 1088, tCrC3);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_s32[i] = tCrC3[i];
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] * alpha;
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_s32[i] = tCrC3_s32[i] * alpha;
+      }
+      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 1632, tCrC4);
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_s32[i] = tCrC4[i];
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 64];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] * alpha;
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[16*(i/2%2) + i%2 + 2*(i/4) + 4*k + 96];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] * alpha;
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_s32[i] = tCrC4_s32[i] * alpha;
       }
       if (beta != 0) {
-        #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC1 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1),
-                tCrC1 + 4*i);
-          }
+        clear_b128(tCrC5);
+        if (thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N) {
+          load_b128(
+              C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+              tCrC5);
         }
         #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)] + tCrC1[2*(i/2%2) + i%2 + 4*(i/4)] * beta;
+        for (int i = 0; i < 4; ++i) {
+          tCrC1_s32[i] = tCrC1_s32[i] + tCrC5[i] * beta;
+        }
+        clear_b128(tCrC6);
+        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N) {
+          load_b128(
+              C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+              tCrC6);
         }
         #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC2 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 32 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 32,
-                tCrC2 + 4*i);
-          }
+        for (int i = 0; i < 4; ++i) {
+          tCrC2_s32[i] = tCrC2_s32[i] + tCrC6[i] * beta;
+        }
+        clear_b128(tCrC7);
+        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N) {
+          load_b128(
+              C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+              tCrC7);
         }
         #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)] + tCrC2[2*(i/2%2) + i%2 + 4*(i/4)] * beta;
+        for (int i = 0; i < 4; ++i) {
+          tCrC3_s32[i] = tCrC3_s32[i] + tCrC7[i] * beta;
+        }
+        clear_b128(tCrC8);
+        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N) {
+          load_b128(
+              C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+              tCrC8);
         }
         #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC3 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 64 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 64,
-                tCrC3 + 4*i);
-          }
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)] + tCrC3[2*(i/2%2) + i%2 + 4*(i/4)] * beta;
-        }
-        #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC4 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 96 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 96,
-                tCrC4 + 4*i);
-          }
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)] + tCrC4[2*(i/2%2) + i%2 + 4*(i/4)] * beta;
+        for (int i = 0; i < 4; ++i) {
+          tCrC4_s32[i] = tCrC4_s32[i] + tCrC8[i] * beta;
         }
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s32_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s32[2*(i/2%2) + i%2 + 4*(i/4)];
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_s32_s32[i] = tCrC1_s32[i];
+      }
+      if (thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N) {
+        store_b128(
+            tCrC1_s32_s32,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 < N) {
-          store_b128(
-              tXrC_s32_s32 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1));
-        }
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_s32_s32[i] = tCrC2_s32[i];
+      }
+      if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N) {
+        store_b128(
+            tCrC2_s32_s32,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s321_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s321[2*(i/2%2) + i%2 + 4*(i/4)];
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_s32_s32[i] = tCrC3_s32[i];
+      }
+      if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N) {
+        store_b128(
+            tCrC3_s32_s32,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 32 < N) {
-          store_b128(
-              tXrC_s321_s32 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 32);
-        }
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_s32_s32[i] = tCrC4_s32[i];
       }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s322_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s322[2*(i/2%2) + i%2 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 64 < N) {
-          store_b128(
-              tXrC_s322_s32 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 64);
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tXrC_s323_s32[2*(i/2%2) + i%2 + 4*(i/4)] = tXrC_s323[2*(i/2%2) + i%2 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 4*(thread%4) + 16*(thread/64) + 128*blockN1 + 96 < N) {
-          store_b128(
-              tXrC_s323_s32 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 96);
-        }
+      if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N) {
+        store_b128(
+            tCrC4_s32_s32,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       }
     }
   } else {
@@ -559,126 +556,126 @@ gemm_s8_s32(
         for (int m = 0; m < 4; ++m) {
           store_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (2080*(thread/32%2) + 130*(thread/4%8) + 4*(thread%4) + 16*(thread/64)) + 1040*(m%2) + 2*(m/2) + 32*i + 4160*j);
+              sC + (2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64)) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
         }
       }
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t2 = 0; t2 < 8; ++t2) {
+    for (int t3 = 0; t3 < 8; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC5[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i];
+        tCrC9[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC5_s32[i] = tCrC5[i];
+        tCrC9_s32[i] = tCrC9[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC5_s32[i] = tCrC5_s32[i] * alpha;
+        tCrC9_s32[i] = tCrC9_s32[i] * alpha;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC6[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 520];
+        tCrC10[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 544];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC6_s32[i] = tCrC6[i];
+        tCrC10_s32[i] = tCrC10[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC6_s32[i] = tCrC6_s32[i] * alpha;
+        tCrC10_s32[i] = tCrC10_s32[i] * alpha;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC7[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1040];
+        tCrC11[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 1088];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC7_s32[i] = tCrC7[i];
+        tCrC11_s32[i] = tCrC11[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC7_s32[i] = tCrC7_s32[i] * alpha;
+        tCrC11_s32[i] = tCrC11_s32[i] * alpha;
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC8[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1560];
+        tCrC12[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 1632];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC8_s32[i] = tCrC8[i];
+        tCrC12_s32[i] = tCrC12[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC8_s32[i] = tCrC8_s32[i] * alpha;
+        tCrC12_s32[i] = tCrC12_s32[i] * alpha;
       }
       if (beta != 0) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC9[i] = thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0;
+          tCrC13[i] = thread/32 + 128*blockM1 + 16*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC5_s32[i] = tCrC5_s32[i] + tCrC9[i] * beta;
+          tCrC9_s32[i] = tCrC9_s32[i] + tCrC13[i] * beta;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC10[i] = thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0;
+          tCrC14[i] = thread/32 + 128*blockM1 + 16*t3 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC6_s32[i] = tCrC6_s32[i] + tCrC10[i] * beta;
+          tCrC10_s32[i] = tCrC10_s32[i] + tCrC14[i] * beta;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC11[i] = thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0;
+          tCrC15[i] = thread/32 + 128*blockM1 + 16*t3 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC7_s32[i] = tCrC7_s32[i] + tCrC11[i] * beta;
+          tCrC11_s32[i] = tCrC11_s32[i] + tCrC15[i] * beta;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC12[i] = thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0;
+          tCrC16[i] = thread/32 + 128*blockM1 + 16*t3 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC8_s32[i] = tCrC8_s32[i] + tCrC12[i] * beta;
+          tCrC12_s32[i] = tCrC12_s32[i] + tCrC16[i] * beta;
         }
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC5_s32_s32[i] = tCrC5_s32[i];
+        tCrC9_s32_s32[i] = tCrC9_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC5_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 16*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC9_s32_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC6_s32_s32[i] = tCrC6_s32[i];
+        tCrC10_s32_s32[i] = tCrC10_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC6_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 16*t3 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC10_s32_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC7_s32_s32[i] = tCrC7_s32[i];
+        tCrC11_s32_s32[i] = tCrC11_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC7_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 16*t3 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC11_s32_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC8_s32_s32[i] = tCrC8_s32[i];
+        tCrC12_s32_s32[i] = tCrC12_s32[i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = tCrC8_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 16*t3 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC12_s32_s32[i];
       }
     }
   }
