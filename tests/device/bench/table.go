@@ -73,6 +73,7 @@ func ours() []entry {
 		large.inBatches(), medium.inBatches(), small.inBatches())...)
 	for _, layout := range []string{"NN", "NT", "TT"} {
 		list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, layout, large, small, split)...)
+		list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, layout, large)...)
 	}
 	list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, "TN", large, small, split, skinny16)...)
 	list = append(list, entry{product: of(elem.KF16, elem.KF32), name: "gemm_f16", kernel: kernels.GEMMF16, use: wide})
@@ -115,6 +116,8 @@ func (p product) defaultSizes() string {
 		return "4096"
 	case p.types() == "s8-s8":
 		return "2048,4096,8192"
+	case p.layout != "TN" && p.in == elem.KBF16:
+		return "4096,8192"
 	case p.layout != "TN":
 		return "1024,4096,8192,256x4096x11008"
 	}
