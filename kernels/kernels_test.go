@@ -93,6 +93,14 @@ func TestScaledIntegers(t *testing.T) {
 	}
 }
 
+// TestNearestIntegers: where two integers are as near, it is what f32 makes of alpha that decides.
+func TestNearestIntegers(t *testing.T) {
+	check.Kernel(t, GEMMS8Out(), check.Args{Dims: map[string]int64{"M": 70, "N": 48, "K": 64}, Scalars: map[string]float64{"alpha": 0.01, "beta": 0.5}, Seed: 1},
+		check.Options{On: check.CPU})
+	check.Kernel(t, GEMMS8Out(), check.Args{Dims: map[string]int64{"M": 33, "N": 21, "K": 96}, Scalars: map[string]float64{"alpha": 0.1, "beta": 0}, Seed: 2},
+		check.Options{On: check.CPU})
+}
+
 // TestWideResults: results that reach beyond the stages leave the word alone by which blocks learn how many came before.
 func TestWideResults(t *testing.T) {
 	k := GEMM[elem.BF16, elem.F32]("wide", GEMMConfig{BM: 256, BN: 128, BK: 32, WarpM: 4, WarpN: 2, Stages: 3, Group: 3, SplitK: true})
