@@ -198,6 +198,9 @@ func RakedProduct(block, tiler Layout) (Layout, error) {
 }
 
 func rankedProduct(block, tiler Layout) (a, b Layout, _ *Error) {
+	if tiler.sw.B != 0 { // padTo would drop it
+		return a, b, failf("the tiler %s is swizzled", tiler)
+	}
 	r := max(block.shape.rank(), tiler.shape.rank())
 	return productOne(padTo(block, r), padTo(tiler, r))
 }
