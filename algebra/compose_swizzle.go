@@ -72,6 +72,9 @@ func (m *image) behind(a Layout, w Swizzle, inside Layout, refused *Error) (Layo
 		r := inside.WithSwizzle(cand, sym.Int(oa))
 		fr, _ := intFn(r)
 		i := m.unlike(fr)
+		if i < 0 && r.err != nil {
+			continue // an offset is left without a swizzle: anySwizzle finds one to carry it
+		}
 		if i < 0 {
 			return r, nil
 		}

@@ -162,7 +162,8 @@ func extentsFrom1(s node[sym.Expr]) *Error {
 	return nil
 }
 
-// settled refuses a result that is no layout: an extent below 1, or a number that does not fit 63 bits.
+// settled refuses a result that is no layout: one that carries an error, an extent below 1, or a number that does not
+// fit 63 bits.
 func settled(l Layout, e *Error) (Layout, *Error) {
 	if e == nil {
 		e = l.refused()
@@ -174,6 +175,9 @@ func settled(l Layout, e *Error) (Layout, *Error) {
 }
 
 func (l Layout) refused() *Error {
+	if l.err != nil {
+		return failf("the result is no layout: %s", asError(l.err).Condition)
+	}
 	if e := extentsFrom1(l.shape); e != nil {
 		return failf("the result is no layout: %s", e.Condition)
 	}

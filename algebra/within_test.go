@@ -36,3 +36,40 @@ func TestTilerSwizzle(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Sw<1,0,1> o 0 o ((4,2)):((1,4))", r.String())
 }
+
+// TestComposeCarriesNoError: a composition has the values of A∘B or is refused, and no result carries an error, also where
+// A's stride-0 tail swallows the swizzle's bits and an offset is left over.
+func TestComposeCarriesNoError(t *testing.T) {
+	results(t, [][]string{
+		{"composition", "(3,2):(1,0)", "Sw<1,3,1> o 16 o 2:1", "2:1"},
+		{"composition", "(3,3):(2,0)", "Sw<1,3,-3> o 8 o 1:2", "1:0"},
+		{"composition", "(5,1):(5,0)", "Sw<2,1,-2> o 2 o 2:0", "2:0"},
+		{"composition", "(6,2,2):(1,3,0)", "Sw<3,3,3> o 64 o 4:1", "4:1"},
+	})
+	as, given := smallSwizzled([]int64{2, 3}, []int64{0, 1, 2}), 0
+	for _, b := range smallSwizzled([]int64{1, 2, 4}, []int64{0, 1, 3}) {
+		if !b.IsSwizzled() {
+			continue
+		}
+		for i := given % 29; i < len(as); i += 29 {
+			r, err := Compose(as[i], b)
+			if err != nil {
+				continue
+			}
+			given++
+			require.NoError(t, r.Err(), "composition(%s, %s)", as[i], b)
+			n, _ := b.IntSize()
+			got, _ := layoutFun(r)
+			require.NoError(t, compareFuns(got, fun{n, func(c int64) int64 { return as[i].AtInt(b.AtInt(c)) }}), "composition(%s, %s) = %s", as[i], b, r)
+		}
+	}
+	require.Greater(t, given, 1000)
+}
+
+// TestSettled: what carries an error is no result.
+func TestSettled(t *testing.T) {
+	_, e := settled(MustParse("4:1").WithSwizzle(Swizzle{}, sym.Int(1)), nil)
+	require.Equal(t, "the result is no layout: the offset 1 has no swizzle to stand in", e.Condition)
+	_, err := Downcast(MustParse("Sw<20,22,20> o 0 o 4:1"), 2)
+	require.ErrorContains(t, err, "the result is no layout: bits up to 63 do not fit")
+}
