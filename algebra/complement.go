@@ -226,6 +226,9 @@ func tile(l *fn, n int64) (Layout, *Error) {
 	if image[len(image)-1] >= n {
 		return Layout{}, failf("offset %d lies outside [0,%d)", image[len(image)-1], n)
 	}
+	if image[0] > 0 { // a translation back would be negative
+		return Layout{}, failf("offset 0 of [0,%d) is never reached: the layout's least offset is %d", n, image[0])
+	}
 	var list []int64
 	taken := make([]bool, n)
 	for free := range n {

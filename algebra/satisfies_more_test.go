@@ -1,6 +1,9 @@
 package algebra
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 func checkRanked(args []string, got string, raked bool) error {
 	a, b, r := layoutArg(args[0]), layoutArg(args[1]), layoutArg(got)
@@ -49,13 +52,14 @@ func checkRanked(args []string, got string, raked bool) error {
 
 func checkComplement(args []string, got string) error {
 	a := layoutArg(args[0])
-	fa, _ := layoutFun(a.Plain())
+	fa, _ := layoutFun(a)
 	fr, err := layoutFun(layoutArg(got))
 	if err != nil {
 		return err
 	}
 	img := imageOf(fa)
-	n := img[len(img)-1] + 1
+	inner, _ := layoutFun(a.Plain())
+	n := slices.Max(imageOf(inner)) + 1
 	if len(args) > 1 {
 		n, _ = shapeArg(args[1]).IntSize()
 	}

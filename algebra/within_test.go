@@ -73,3 +73,28 @@ func TestSettled(t *testing.T) {
 	_, err := Downcast(MustParse("Sw<20,22,20> o 0 o 4:1"), 2)
 	require.ErrorContains(t, err, "the result is no layout: bits up to 63 do not fit")
 }
+
+// TestComplementReachesZero: a layout whose least offset is not 0 has no complement; what is given fills [0, cotarget).
+func TestComplementReachesZero(t *testing.T) {
+	results(t, [][]string{
+		{"complement", "Sw<3,3,3> o 8 o 1:0", "16", "offset 0 of [0,16) is never reached: the layout's least offset is 8"},
+		{"complement", "Sw<1,0,2> o 8 o 8:0", "16", "is never reached"},
+		{"complement", "Sw<3,0,3> o 16 o 1:0", "108", "is never reached"},
+		{"complement", "Sw<1,0,1> o 2 o 1:0", "4", "is never reached"},
+		{"complement", "Sw<1,0,1> o 3 o 2:1", "8", "offset 0 of [0,8) is never reached: the layout's least offset is 2"},
+		{"complement", "Sw<3,3,3> o 0 o 1:0", "16", "16:1"},
+	})
+	given := 0
+	for _, l := range smallSwizzled([]int64{1, 2, 4}, []int64{0, 1, 2, 4}) {
+		for _, n := range []int64{4, 12, 16, 32} {
+			r, err := Complement(l, Extent(n))
+			if err != nil {
+				continue
+			}
+			given++
+			require.NoError(t, r.Err())
+			require.NoError(t, checkComplement([]string{l.String(), exprOf(n).String()}, r.String()), "complement(%s, %d) = %s", l, n, r)
+		}
+	}
+	require.Greater(t, given, 500)
+}
