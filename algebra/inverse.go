@@ -42,7 +42,8 @@ func constStrides(ms []mode) []int {
 }
 
 // RightInverse is R with l(R(i)) = i for all i < size(R): it follows the strides that continue each other
-// from 1 on. Modes with symbolic or basis strides take part only if they continue exactly.
+// from 1 on. Modes with symbolic or basis strides take part only if they continue exactly. Every R(i) is below size(l);
+// behind a swizzle R ends where the swizzle leads to an offset that l does not have.
 func RightInverse(l Layout) (Layout, error) {
 	if l.err == nil && l.sw.B == 0 {
 		if r, ok := rightInverseInt(&l); ok {
@@ -281,28 +282,6 @@ func (f *fn) injective() bool {
 	return true
 }
 
-// checkRight verifies the definition of a right inverse at every coordinate.
-func checkRight(f *fn, r Layout) *Error {
-	fr, ok := intFn(r)
-	if !ok {
-		return failf("%s is not static", r)
-	}
-	same := &fn{s: fr.s, d: make([]int64, len(fr.s)), n: fr.n}
-	size := int64(1)
-	for k, s := range fr.s {
-		same.d[k], size = size, size*s
-	}
-	m := newImage(f, fr, fr.sw, fr.off)
-	if !m.fits() {
-		return failf("a value%s", beyond)
-	}
-	if i := m.unlike(same); i >= 0 {
-		got := m.at(i)
-		return failf("coordinate %d gives %d and not %d", i, got, i).at(i, got, i)
-	}
-	return nil
-}
-
 // Nullspace lists the coordinates that stride-0 modes send to 0.
 func Nullspace(l Layout) (Layout, error) {
 	if e := bad(l); e != nil {
@@ -321,58 +300,4 @@ func Nullspace(l Layout) (Layout, error) {
 	}
 	r, e := settled(layoutOf(out), nil)
 	return r, e.in("nullspace", l)
-}
-
-const notAllInverses = "not every inverse behind a swizzle was tried"
-
-// inverseThrough inverts the layout inside a swizzle, which is its own inverse and moves to the right:
-// (Sw∘A)^-1 = A^-1∘Sw, which is to be a layout behind a swizzle again. The result is verified.
-func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Layout, *Error) {
-	in, e := inv(l.Plain())
-	if l.sw.B == 0 {
-		return in, e
-	}
-	if e != nil {
-		return in, e.hint(notAllInverses)
-	}
-	if !l.off.Is(0) {
-		return Layout{}, failf("the offset %s inside the swizzle must be 0", l.off)
-	}
-	f, ok := intFn(in)
-	fl, ok2 := intFn(l)
-	if !ok || !ok2 {
-		return Layout{}, failf("the inverse of a swizzled layout must be static")
-	}
-	if f.n > EvalLimit || fl.n > EvalLimit {
-		return Layout{}, failf("%s is too large to verify (limit %d)", l, EvalLimit)
-	}
-	check := checkRight
-	if left {
-		check = checkLeft
-	}
-	w, e := swizzleOf(f.at(l.sw.from()), f.at(l.sw.to())) // the way of CuTe
-	if e == nil {
-		r := in.WithSwizzle(w, sym.Expr{})
-		if e = check(fl, r); e == nil {
-			return r, nil
-		}
-	}
-	right, _ := rightInverse(l.Plain())
-	fr, _ := intFn(right)
-	bijective := fr.n == fl.n && permutes(l.sw, fl.n) // then there is one inverse, which is both
-	if bijective || !left {
-		m := newImage(fr, &fn{s: []int64{fr.n}, d: []int64{1}, n: fr.n}, l.sw, 0)
-		if !m.fits() {
-			return Layout{}, failf("a value%s", beyond)
-		}
-		r, found, exact := m.anySwizzle(leafOf(sym.Int(fr.n)))
-		switch {
-		case found && check(fl, r) == nil:
-			return r, nil
-		case exact && bijective:
-			e.Condition = "no layout behind a swizzle inverts it; with CuTe's swizzle, " + e.Condition
-			return Layout{}, e
-		}
-	}
-	return Layout{}, e.hint(notAllInverses)
 }

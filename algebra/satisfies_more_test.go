@@ -93,8 +93,12 @@ func checkInverse(inner, outer string, left bool) error {
 		return err
 	}
 	lo := layoutArg(outer)
+	n, static := lo.IntSize()
 	for i := range fi.n {
 		v := fi.at(i)
+		if !left && static && (v < 0 || v >= n) {
+			return fmt.Errorf("at %d: %d is none of %d coordinates", i, v, n)
+		}
 		if j := lo.AtInt(v); j != i && (!left || fi.at(j) != v) {
 			return fmt.Errorf("at %d: %d leads to %d", i, v, j)
 		}

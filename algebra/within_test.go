@@ -98,3 +98,26 @@ func TestComplementReachesZero(t *testing.T) {
 	}
 	require.Greater(t, given, 500)
 }
+
+// TestRightInverseWithin: A(R(i)) = i, and R(i) is a coordinate of A.
+func TestRightInverseWithin(t *testing.T) {
+	results(t, [][]string{
+		{"right_inverse", "Sw<1,0,1> o 0 o 3:1", "2:1"},
+		{"right_inverse", "Sw<1,1,-2> o 0 o 8:1", "2:1"},
+		{"right_inverse", "Sw<2,1,3> o 0 o 18:1", "16:1"},
+		{"right_inverse", "Sw<2,3,-2> o 0 o (2,3,2):(1,2,6)", "8:1"},
+		{"right_inverse", "Sw<1,0,1> o 0 o 4:1", "Sw<1,0,1> o 0 o 4:1"},
+	})
+	given := 0
+	for _, l := range smallSwizzled([]int64{1, 2, 3, 4}, []int64{0, 1, 2, 3, 4}) {
+		r, err := RightInverse(l)
+		if err != nil {
+			require.True(t, l.IsSwizzled(), l)
+			continue
+		}
+		given++
+		require.NoError(t, r.Err())
+		require.NoError(t, checkInverse(r.String(), l.String(), false), "right_inverse(%s) = %s", l, r)
+	}
+	require.Greater(t, given, 1000)
+}
