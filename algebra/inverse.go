@@ -1,6 +1,7 @@
 package algebra
 
 import (
+	"math"
 	"slices"
 	"sync"
 
@@ -93,7 +94,9 @@ func rightInverseGeneral(l Layout) (Layout, *Error) {
 	return coalesce(layoutOf(out)), nil
 }
 
-// LeftInverse is L with L(l(i)) = i if l is injective; otherwise l(L(l(i))) = l(i).
+// LeftInverse is L with L(l(i)) = i if l is injective; otherwise l(L(l(i))) = l(i). Every L(l(i)) is a coordinate of l, with
+// one exception: a plain l of more than 64 coordinates whose modes overlap gets CuTe's answer, (16,16):(40,40) that of
+// (40,16):(0,16), where L(l(i)) may lie past the end of l, whose last mode then counts as endless.
 func LeftInverse(l Layout) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("left_inverse", l)
@@ -101,7 +104,11 @@ func LeftInverse(l Layout) (Layout, error) {
 	if r, ok := negation(l); ok {
 		return r, nil
 	}
-	r, e := settled(inverseThrough(l, leftInverse, true))
+	inv := leftInverse
+	if l.sw.B != 0 {
+		inv = leftWithin
+	}
+	r, e := settled(inverseThrough(l, inv, true))
 	return r, e.in("left_inverse", l)
 }
 
@@ -133,9 +140,18 @@ func negateStrides(l Layout) Layout {
 	return plain(l.shape, mapNode(l.stride, func(d Step) Step { return d.Times(sym.Int(-1)) }))
 }
 
-func leftInverse(l Layout) (Layout, *Error) {
+// leftInside is the most coordinates for which CuTe's answer past the end gives way to another; it is stated at LeftInverse.
+const leftInside = 64
+
+func leftInverse(l Layout) (Layout, *Error) { return leftOf(l, leftInside) }
+
+// leftWithin has no exception.
+func leftWithin(l Layout) (Layout, *Error) { return leftOf(l, EvalLimit) }
+
+// leftOf is the left inverse of a plain layout, within its coordinates if there are no more than inside.
+func leftOf(l Layout, inside int64) (Layout, *Error) {
 	if n, ok := negated(l); ok { // division truncates, so L(-v) = -L(v)
-		r, e := leftInverse(n)
+		r, e := leftOf(n, inside)
 		if e == nil {
 			r = negateStrides(r)
 		}
@@ -157,7 +173,7 @@ func leftInverse(l Layout) (Layout, *Error) {
 	}
 	var first *Error
 	if closed == nil {
-		if first = checkLeft(fl, r); first == nil {
+		if first = checkLeft(fl, r); first == nil || fl.n > inside && checkEndless(fl, r) == nil {
 			return r, nil
 		}
 	}
@@ -250,9 +266,14 @@ func leftSymbolic(ms []mode) (Layout, *Error) {
 	return coalesce(layoutOf(out)), nil
 }
 
-// checkLeft verifies the definition of a left inverse at every coordinate: L(A(i)) = i, or where A repeats offsets any index
-// that leads to the same one, also past the end of A, whose last mode is endless.
-func checkLeft(f *fn, r Layout) *Error {
+// checkLeft verifies the definition of a left inverse at every coordinate: L(A(i)) = i, or where A repeats offsets any
+// coordinate that leads to the same one.
+func checkLeft(f *fn, r Layout) *Error { return checkLeftTo(f, r, f.n) }
+
+// checkEndless takes indices past the end of A, too, whose last mode is endless.
+func checkEndless(f *fn, r Layout) *Error { return checkLeftTo(f, r, math.MaxInt64) }
+
+func checkLeftTo(f *fn, r Layout, end int64) *Error {
 	fr := &fn{sw: r.sw, n: 1}
 	intLeaves(r.shape, r.stride, fr) // r is static
 	fr.off, _ = r.off.IsConst()
@@ -262,8 +283,12 @@ func checkLeft(f *fn, r Layout) *Error {
 	repeats := sync.OnceValue(func() bool { return !f.injective() })
 	for i := range f.n {
 		v := f.at(i)
-		if j := fr.at(v); j != i && (j < 0 || f.at(j) != v || !repeats()) {
-			return failf("L(A(%d)) = L(%d) = %d leads elsewhere", i, v, j).at(i, j, i)
+		if j := fr.at(v); j != i && (j < 0 || j >= end || f.at(j) != v || !repeats()) {
+			why := "leads elsewhere"
+			if j >= end && f.at(j) == v {
+				why = "lies past the layout's coordinates"
+			}
+			return failf("L(A(%d)) = L(%d) = %d %s", i, v, j, why).at(i, j, i)
 		}
 	}
 	return nil

@@ -99,7 +99,11 @@ func checkInverse(inner, outer string, left bool) error {
 		if !left && static && (v < 0 || v >= n) {
 			return fmt.Errorf("at %d: %d is none of %d coordinates", i, v, n)
 		}
-		if j := lo.AtInt(v); j != i && (!left || fi.at(j) != v) {
+		j := lo.AtInt(v)
+		if left && j >= fi.n && fi.n <= leftInside {
+			return fmt.Errorf("at %d: %d leads to %d, which is none of %d coordinates", i, v, j, fi.n)
+		}
+		if j != i && (!left || fi.at(j) != v) {
 			return fmt.Errorf("at %d: %d leads to %d", i, v, j)
 		}
 	}

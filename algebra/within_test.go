@@ -121,3 +121,25 @@ func TestRightInverseWithin(t *testing.T) {
 	}
 	require.Greater(t, given, 1000)
 }
+
+// TestLeftInverseWithin: A(L(A(i))) = A(i), and L(A(i)) is a coordinate of A.
+func TestLeftInverseWithin(t *testing.T) {
+	results(t, [][]string{
+		{"left_inverse", "(2,2):(1,1)", "(2,2):(1,3)"},
+		{"left_inverse", "(2,2):(2,2)", "(2,2,2):(0,1,3)"},
+		{"left_inverse", "(16,16):(40,40)", "(40,16):(0,16)"}, // CuTe's, past the end: L(1200) = 480
+		{"left_inverse", "(8,8):(3,3)", "(2,22):(-2,3)"},
+		{"left_inverse", "Sw<1,12,1> o 0 o (16,16):(40,40)", "= 256 lies past the layout's coordinates"},
+	})
+	given := 0
+	for _, l := range append(smallSwizzled([]int64{1, 2, 3, 4}, []int64{0, 1, 2, 3, 4}), smallLayouts([]int64{2, 3, 4}, []int64{-2, -1, 0, 1, 2, 5}, 3)...) {
+		r, err := LeftInverse(l)
+		if err != nil {
+			continue
+		}
+		given++
+		require.NoError(t, r.Err())
+		require.NoError(t, checkInverse(l.String(), r.String(), true), "left_inverse(%s) = %s", l, r)
+	}
+	require.Greater(t, given, 1000)
+}
