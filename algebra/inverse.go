@@ -307,13 +307,13 @@ func (f *fn) injective() bool {
 	return true
 }
 
-// Nullspace lists the coordinates that stride-0 modes send to 0.
+// Nullspace lists the coordinates that stride-0 modes send to 0. A swizzle leaves 0 in place.
 func Nullspace(l Layout) (Layout, error) {
 	if e := bad(l); e != nil {
 		return Layout{}, e.in("nullspace", l)
 	}
-	if l.sw.B != 0 {
-		return unit, nil
+	if !l.off.Is(0) { // then no coordinate of a stride-0 mode leads to 0
+		return Layout{}, failf("the offset %s inside the swizzle must be 0", l.off).in("nullspace", l)
 	}
 	ms := flatModes(l.shape, l.stride)
 	c := flatModes(l.shape, Compact(l.Shape()).stride)

@@ -143,3 +143,25 @@ func TestLeftInverseWithin(t *testing.T) {
 	}
 	require.Greater(t, given, 1000)
 }
+
+// TestNullspaceSwizzled: a swizzle changes nothing about what leads to 0, and an offset leaves nothing there.
+func TestNullspaceSwizzled(t *testing.T) {
+	results(t, [][]string{
+		{"nullspace", "Sw<1,0,1> o 0 o (2,3):(0,1)", "2:1"},
+		{"nullspace", "Sw<1,0,1> o 2 o (2,3):(0,1)", "the offset 2 inside the swizzle must be 0"},
+	})
+	for _, l := range smallSwizzled([]int64{1, 2, 3}, []int64{0, 1, 2}) {
+		r, err := Nullspace(l)
+		require.Equal(t, l.Offset().Is(0), err == nil, l)
+		if err != nil {
+			continue
+		}
+		want, err := Nullspace(l.Plain())
+		require.NoError(t, err)
+		require.True(t, r.Equal(want), l)
+		n, _ := r.IntSize()
+		for i := range n {
+			require.Zero(t, l.AtInt(r.AtInt(i)), "nullspace(%s) = %s", l, r)
+		}
+	}
+}
