@@ -1,6 +1,7 @@
 package algebra
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -162,6 +163,34 @@ func TestNullspaceSwizzled(t *testing.T) {
 		n, _ := r.IntSize()
 		for i := range n {
 			require.Zero(t, l.AtInt(r.AtInt(i)), "nullspace(%s) = %s", l, r)
+		}
+	}
+}
+
+// TestNoResultCarriesAnError: what an operation gives without an error is a layout.
+func TestNoResultCarriesAnError(t *testing.T) {
+	whole := func(op string, args ...string) {
+		if got, err := call(op, args); err == nil {
+			require.False(t, strings.HasPrefix(got, "<"), "%s %v gives %s", op, args, got)
+		}
+	}
+	ls := smallSwizzled([]int64{1, 2, 4}, []int64{0, 1, 2})
+	for _, w := range []Swizzle{{1, 0, 61}, {20, 22, -20}, {2, 58, 2}} { // there is no room above
+		ls = append(ls, MustParse("(2,4):(4,1)").WithSwizzle(w, sym.Int(8)), MustParse("(4,2):(0,1)").WithSwizzle(w, sym.Expr{}))
+	}
+	for i, l := range ls {
+		for _, op := range []string{"coalesce", "filter", "filter_zeros", "flatten", "right_inverse", "left_inverse", "nullspace", "complement", "zip"} {
+			whole(op, l.String())
+		}
+		for _, op := range []string{"upcast", "downcast"} {
+			whole(op, l.String(), "2")
+		}
+		whole("recast_layout", l.String(), "8", "16")
+		whole("recast_layout", l.String(), "16", "8")
+		for j := i % 211; j < len(ls); j += 211 {
+			for _, op := range []string{"composition", "logical_divide", "zipped_divide", "logical_product", "blocked_product", "raked_product", "max_common_layout", "append", "zip"} {
+				whole(op, l.String(), ls[j].String())
+			}
 		}
 	}
 }
