@@ -102,11 +102,19 @@ func ParseLayout(text string) Layout {
 }
 
 // Swizzle applies Sw<b,m,s> to the layout's offsets: bits [m+s,m+s+b) are xored into bits [m,m+b).
+// That of a swizzled layout merges with it, or is refused.
 func Swizzle(b, m, s int, l Layout) Layout {
 	if _, err := l.Algebra(); err != nil {
 		return l
 	}
-	out := l.l.WithSwizzle(algebra.Swizzle{B: b, M: m, S: s}, sym.Expr{})
+	w := algebra.Swizzle{B: b, M: m, S: s}
+	if l.l.IsSwizzled() { // both apply
+		var err error
+		if w, err = algebra.ComposeSwizzle(w, l.l.Swizzle()); err != nil {
+			return Layout{err: err}
+		}
+	}
+	out := l.l.WithSwizzle(w, l.l.Offset())
 	return Layout{l: out, err: out.Err()}
 }
 
