@@ -54,7 +54,7 @@ func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Lay
 		}
 	}
 	if !left {
-		if r, ok := rightPrefix(fl, fr); ok {
+		if r, ok := rightPrefix(fl, in.WithSwizzle(w, sym.Expr{})); ok {
 			return r, nil
 		}
 	}
@@ -62,8 +62,9 @@ func inverseThrough(l Layout, inv func(Layout) (Layout, *Error), left bool) (Lay
 }
 
 // rightPrefix is the longest right inverse of a swizzled layout that is behind a swizzle, where the swizzle moves some
-// offset of the run that fr inverts out of what the layout has.
-func rightPrefix(l, fr *fn) (Layout, bool) {
+// offset of the run that r inverts out of what the layout has. It is r cut, or for few coordinates any.
+func rightPrefix(l *fn, r Layout) (Layout, bool) {
+	fr, _ := intFn(r.Plain())
 	n := int64(0)
 	for n < fr.n {
 		if j := fr.at(l.sw.Apply(n)); j < 0 || j >= l.n || l.at(j) != n {
@@ -74,14 +75,18 @@ func rightPrefix(l, fr *fn) (Layout, bool) {
 	if n == fr.n { // each has an inverse, but no layout was found
 		return Layout{}, false
 	}
-	const work = 1 << 20
+	const work, few = 1 << 22, 1 << 10
 	for k := n; k > 0 && k*(n-k) < work; k-- {
-		m := newImage(fr, &fn{s: []int64{k}, d: []int64{1}, n: k}, l.sw, 0)
-		if !m.fits() {
-			return Layout{}, false
+		cut := plain(leafOf(sym.Int(k)), leafOf(Step{Coef: sym.Int(1)}))
+		if c, e := compose(r, cut); e == nil && checkRight(l, c) == nil {
+			return c, true
 		}
-		if r, found, _ := m.anySwizzle(leafOf(sym.Int(k))); found && checkRight(l, r) == nil {
-			return r, true
+		m := newImage(fr, &fn{s: []int64{k}, d: []int64{1}, n: k}, l.sw, 0)
+		if k > few || !m.fits() {
+			continue
+		}
+		if c, found, _ := m.anySwizzle(cut.shape); found && checkRight(l, c) == nil {
+			return c, true
 		}
 	}
 	return Layout{}, false

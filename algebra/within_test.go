@@ -103,10 +103,11 @@ func TestComplementReachesZero(t *testing.T) {
 // TestRightInverseWithin: A(R(i)) = i, and R(i) is a coordinate of A.
 func TestRightInverseWithin(t *testing.T) {
 	results(t, [][]string{
-		{"right_inverse", "Sw<1,0,1> o 0 o 3:1", "2:1"},
-		{"right_inverse", "Sw<1,1,-2> o 0 o 8:1", "2:1"},
-		{"right_inverse", "Sw<2,1,3> o 0 o 18:1", "16:1"},
-		{"right_inverse", "Sw<2,3,-2> o 0 o (2,3,2):(1,2,6)", "8:1"},
+		{"right_inverse", "Sw<1,0,1> o 0 o 3:1", "Sw<1,0,1> o 0 o 2:1"},
+		{"right_inverse", "Sw<1,1,-2> o 0 o 8:1", "Sw<1,1,-2> o 0 o 2:1"},
+		{"right_inverse", "Sw<2,1,3> o 0 o 18:1", "Sw<2,1,3> o 0 o 16:1"},
+		{"right_inverse", "Sw<2,3,-2> o 0 o (2,3,2):(1,2,6)", "Sw<2,3,-2> o 0 o 8:1"},
+		{"right_inverse", "Sw<3,3,-3> o 0 o 1000001:1", "Sw<3,3,-3> o 0 o 999944:1"},
 		{"right_inverse", "Sw<1,0,1> o 0 o 4:1", "Sw<1,0,1> o 0 o 4:1"},
 	})
 	given := 0
