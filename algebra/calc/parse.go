@@ -36,9 +36,9 @@ func (p *parser) failAt(pos int, reason string) {
 
 // expected fails at the next byte that is not blank.
 func (p *parser) expected(what string) {
-	c := p.peek()
+	p.peek()
 	switch {
-	case c == 0 && p.pos >= len(p.text):
+	case p.pos >= len(p.text):
 		p.failAt(p.pos, "expected "+what+", but the text ends")
 	default:
 		p.failAt(p.pos, "expected "+what+", but found "+strconv.Quote(p.text[p.pos:p.pos+1]))
@@ -111,11 +111,9 @@ func (p *parser) statement() node {
 	pos := p.pos
 	w := p.word()
 	if w != "" && p.peek() == '=' {
-		if !isName(w) {
-			p.failAt(pos, strconv.Quote(w)+" is not a name")
-		}
-		if _, taken := table[w]; taken {
-			p.failAt(pos, w+" is an operation and cannot be bound")
+		if reason := unbindable(w); reason != "" {
+			p.failAt(pos, reason)
+			return node{}
 		}
 		p.pos++
 		n := p.node(binding, pos, p.expr())
@@ -129,9 +127,20 @@ func (p *parser) statement() node {
 	return p.expr()
 }
 
-func isName(w string) bool {
+// unbindable says why a word cannot be bound, or is "".
+func unbindable(w string) string {
 	rest := strings.TrimLeft(w, "_")
-	return rest != "" && (rest[0] < '0' || rest[0] > '9') && w != "o" && w != "Sw" && w != "S"
+	_, operation := table[w]
+	_, order := orders[w]
+	switch {
+	case operation:
+		return w + " is an operation and cannot be bound"
+	case order || isSwizzleName(w) || w == "o" || w == "Int" || w == "_":
+		return w + " is reserved and cannot be bound"
+	case rest == "" || rest[0] >= '0' && rest[0] <= '9':
+		return strconv.Quote(w) + " is not a name and cannot be bound"
+	}
+	return ""
 }
 
 func isWord(c byte) bool {
