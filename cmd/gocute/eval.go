@@ -144,8 +144,16 @@ func evalLines(in io.Reader, out io.Writer) error {
 }
 
 // evalLine is the value of a text in one line, or what is wrong with it.
-func evalLine(text string) string {
-	v, err := calc.Eval(text)
+func evalLine(text string) string { return lineOf(calc.Eval, text) }
+
+// lineOf is evalLine by means of eval, whose panic costs one line and no other.
+func lineOf(eval func(string) (calc.Value, error), text string) (line string) {
+	defer func() {
+		if r := recover(); r != nil {
+			line = "error: internal error: " + strings.ReplaceAll(clip(fmt.Sprint(r)), "\n", " ")
+		}
+	}()
+	v, err := eval(text)
 	if err != nil {
 		return "error: " + strings.ReplaceAll(refusal(err), "\n", " ")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/algebra/calc"
 )
 
 // evalRun is gocute eval in this process.
@@ -82,6 +83,19 @@ func TestEvalExplainLines(t *testing.T) {
 	out, _, status = evalRun(t, "--explain", "-2*(3)")
 	require.Zero(t, status)
 	require.Equal(t, "= -6\n", out)
+}
+
+// TestEvalLinePanics: a panic is the error of its line, and the lines around it are given.
+func TestEvalLinePanics(t *testing.T) {
+	require.Equal(t, "error: internal error: a b", lineOf(func(string) (calc.Value, error) { panic("a\nb") }, "1"))
+	var out bytes.Buffer
+	require.NoError(t, evalLines(strings.NewReader("size(4)\nsize=3; size(4)\nrank=2\nS=4\n_=4\n1=2\nxor = 4\nsize(5)\n"), &out))
+	require.Equal(t, "4\nerror: column 1: size is an operation and cannot be bound\nerror: column 1: rank is an operation and cannot be bound\n"+
+		"error: column 1: S is reserved and cannot be bound\nerror: column 1: _ is reserved and cannot be bound\n"+
+		"error: column 1: \"1\" is not a name and cannot be bound\nerror: column 1: xor is an operation and cannot be bound\n5\n", out.String())
+	_, errs, status := evalRun(t, "A=1; size=3")
+	require.Equal(t, 2, status)
+	require.Equal(t, "column 6: size is an operation and cannot be bound\nA=1; size=3\n     ^\n", errs)
 }
 
 // TestUnreadable: every argument that is an expression exits 2 with the place where it cannot be read, and 1 if it is refused.
