@@ -138,6 +138,9 @@ func (ev *evaluator) call(n *node) Value {
 	for i := range n.sub {
 		a.vals[i] = ev.eval(&n.sub[i])
 	}
+	for i := range a.vals {
+		ev.element(&n.sub[i], a.vals[i])
+	}
 	if ev.err != nil {
 		return nil
 	}

@@ -110,8 +110,16 @@ func (ev *evaluator) tuple(n *node) Value {
 	t := make(Tuple, len(n.sub))
 	for i := range n.sub {
 		t[i] = ev.eval(&n.sub[i])
+		ev.element(&n.sub[i], t[i])
 	}
 	return t
+}
+
+// element refuses a picture where it would be a part of another value, which has one line.
+func (ev *evaluator) element(n *node, v Value) {
+	if _, ok := v.(Picture); ok {
+		ev.wrong(n, "a picture can be shown only: it is no argument, and no element of a tuple")
+	}
 }
 
 func (ev *evaluator) program(n *node) (v Value) {

@@ -103,8 +103,8 @@ func describe(v Value) string {
 		return "the swizzle " + v.String()
 	case Tuple, algebra.Shape, algebra.Stride, algebra.Coord:
 		return "the tuple " + v.String()
-	case Bool:
-		return v.String()
+	case Picture:
+		return "a picture"
 	}
 	return v.String()
 }
