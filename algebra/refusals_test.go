@@ -176,19 +176,28 @@ func TestCommonRefusals(t *testing.T) {
 		{"max_common_layout", "8:1", "Sw<1,3,1> o 0 o 8:1", "8:1"},
 		{"max_common_layout", "8:1", "Sw<1,0,1> o 0 o 8:1", "1:1"},
 		{"max_common_layout", "(2,4):(4,1)", "(2,4):(4,1)", "(4,2):(2,1)"},
-		{"max_common_layout", "(M,4):(4,1)", "(M,4):(4,1)", "the extents of (M,4):(4,1) must be constants"},
-		{"max_common_layout", "Sw<1,0,1> o 0 o (M,4):(4,1)", "(M,4):(4,1)", "the extents of (M,4):(4,1) must be constants"},
+		{"max_common_layout", "(M,4):(4,1)", "(M,4):(4,1)", "(4,M):(M,1)"},
+		{"max_common_vector", "(M,4):(4,1)", "(M,4):(4,1)", "the common size 4*M must be a constant"},
+		{"max_common_layout", "Sw<1,0,1> o 0 o (M,4):(4,1)", "(M,4):(4,1)", "the common size 4*M must be a constant"},
+		{"max_common_vector", "4:1", "8:1", "4"},
+		{"max_common_vector", "8:1", "4:1", "4"},
+		{"max_common_vector", "(4,1):(1,1)", "15:1", "4"},
+		{"max_common_vector", "15:1", "(4,1):(1,1)", "4"},
+		{"max_common_layout", "(6,4):(1,1)", "(4,4):(1,4)", "6:1"},
+		{"max_common_layout", "(4,4):(1,4)", "(6,4):(1,1)", "6:1"},
+		{"max_common_vector", "M:1", "8:1", "the size of M:1 is not known to reach the coordinates of 8:1 (give the fact M >= 8)"},
+		{"max_common_vector", "8:1", "M:1", "the size of M:1 is not known to reach the coordinates of 8:1 (give the fact M >= 8)"},
+		{"max_common_vector", "(4,4):(1,K)", "16:1", "whether the stride K is 4 is not known (give a fact of K)"},
+		{"max_common_vector", "16:1", "(4,4):(1,K)", "whether the stride K is 4 is not known (give a fact of K)"},
+		{"max_common_vector", "(4,4):(1,8*K)", "16:1", "4"},
+		{"max_common_vector", "16:1", "(4,4):(1,8*K)", "4"},
+		{"max_common_vector", "M:1", "M:1", "the common size M must be a constant"},
+		{"max_common_layout", "12:1", "Sw<1,3,1> o 0 o 12:1", "8:1"},
 		{"max_common_vector", "(6,2):(1,6)", "(6,2):(1,7)", "6"},
 		{"max_common_vector", "(6,2):(1,7)", "(6,2):(1,6)", "6"},
 		{"max_common_vector", "(2,3):(1,3)", "(2,3):(1,2)", "2"},
 		{"max_common_vector", "(4,3):(1,5)", "(6,2):(1,6)", "4"},
 	})
-	for _, c := range []struct {
-		a, inv string
-		want   int64
-	}{{"6:1", "6:1", 6}, {"(3,2):(1,4)", "6:1", 3}, {"(4,2):(1,9)", "6:1", 3}, {"(5,2):(1,9)", "6:1", 3}, {"(2,3):(1,9)", "(2,3):(1,2)", 2}, {"(4,2):(1,9)", "(2,3):(1,2)", 2}, {"(6,2):(1,7)", "(2,3):(1,2)", 6}, {"(4,3):(1,9)", "(2,4):(1,2)", 4}, {"4:2", "4:1", 1}, {"(7,2):(1,9)", "7:1", 7}} {
-		require.Equal(t, c.want, commonByForce(fnOf(c.a), fnOf(c.inv)), "%v", c)
-	}
 }
 
 // TestPoisonedAfter: an error that a layout or shape got after it was whole is reported by every operation.

@@ -69,39 +69,6 @@ func lawGeneral(a, b Layout) error {
 	return sameAs(r, want, "%s∘%s", a, b)
 }
 
-// TestCommon: the common layout is the longest cut of b's inverse that a maps to the identity.
-func TestCommon(t *testing.T) {
-	ls := smallLayouts([]int64{2, 3, 4, 8}, []int64{0, 1, 2, 3, 4, 8}, 2)
-	for i, a := range ls {
-		for j, b := range ls {
-			if (i*len(ls)+j)%7 != 0 {
-				continue
-			}
-			inv, err := RightInverse(b)
-			require.NoError(t, err)
-			r, err := MaxCommonLayout(a, b)
-			require.NoError(t, err, "%s, %s", a, b)
-			fa, fi, fr := mustFn(a), mustFn(inv), mustFn(r)
-			n, best, size := int64(0), int64(1), int64(1)
-			for n < fi.n && fa.at(fi.at(n)) == n {
-				n++
-			}
-			for _, s := range fi.s {
-				for k := s; k >= 1; k-- {
-					if s%k == 0 && size*k <= n && size*k > best {
-						best = size * k
-					}
-				}
-				size *= s
-			}
-			require.Equal(t, best, fr.n, "%s, %s: %s of %s", a, b, r, inv)
-			for x := range fr.n {
-				require.Equal(t, x, fa.at(fr.at(x)), "%s, %s: %s", a, b, r)
-			}
-		}
-	}
-}
-
 // TestUpcastFills: the plain upcast is given exactly where every unit is filled.
 func TestUpcastFills(t *testing.T) {
 	for _, l := range smallLayouts([]int64{2, 3, 4, 6}, []int64{1, 2, 3, 4, 6}, 3) {

@@ -57,6 +57,17 @@ func refusal(op string, format string, args ...any) error {
 	return &algebra.Error{Op: op, Condition: fmt.Sprintf(format, args...)}
 }
 
+// renamed is an operation's error under the name by which the calculator calls it.
+func renamed(err error, op string) error {
+	e, ok := err.(*algebra.Error)
+	if !ok {
+		return err
+	}
+	out := *e
+	out.Op = op
+	return &out
+}
+
 // eval is the value of a node.
 func (ev *evaluator) eval(n *node) (v Value) {
 	if ev.err != nil {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gocute/gocute/algebra"
-	"github.com/gocute/gocute/algebra/sym"
 )
 
 // operation is one row of the table.
@@ -126,14 +125,14 @@ var compositions = map[string]operation{
 	"right_inverse":     layout1("A(R(i)) = i for all i below size(R)", algebra.RightInverse),
 	"left_inverse":      layout1("L(A(i)) = i, or A(L(A(i))) = A(i) where A repeats offsets", algebra.LeftInverse),
 	"nullspace":         layout1("the coordinates that stride-0 modes send to 0", algebra.Nullspace),
-	"max_common_layout": layout2("A, B", "the longest R with A(R(i)) = B(R(i)) = i", algebra.MaxCommonLayout),
-	"max_common_vector": {"A, B", 2, 2, "the number of contiguous elements that both have at the same coordinates", func(a *args) Value {
+	"max_common_layout": layout2("A, B", "the longest R with A(R(i)) = B(R(i)) = i whose values are coordinates of both (beyond 2^16 coordinates, the longer prefix of the right inverses); different swizzles limit it to what they leave in place", algebra.MaxCommonLayout),
+	"max_common_vector": {"A, B", 2, 2, "the size of max_common_layout: contiguous elements that both have at the same coordinates", func(a *args) Value {
 		x, y := a.layout(0), a.layout(1)
 		if !a.ok() {
 			return nil
 		}
-		n, err := algebra.MaxCommonVector(x, y)
-		return give(a, sym.Int(n), err)
+		r, err := algebra.MaxCommonLayout(x, y)
+		return give(a, r.Size(), renamed(err, a.n.text))
 	}},
 	"complement": {"layout[, cotarget]", 1, 2, "the ordered translations with which the layout fills [0, cotarget)", func(a *args) Value {
 		l := a.layout(0)
