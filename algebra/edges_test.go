@@ -266,9 +266,46 @@ func TestNotStatic(t *testing.T) {
 	v, err = MustParse("(3,4):(1,2)").AtIndex(symbol("i", 0, 11, 1))
 	require.NoError(t, err)
 	require.Equal(t, "i%3+2*(i/3)", v.String())
-	c, err := IdxToCrd(CoordOf(35), S(4, 8))
+	c, err := IdxToCrd(CoordOf(31), S(4, 8))
 	require.NoError(t, err)
-	require.Equal(t, "(3,8)", c.String())
+	require.Equal(t, "(3,7)", c.String())
+}
+
+// TestCoordsOutside: a coordinate that is known to be none of its mode is refused.
+func TestCoordsOutside(t *testing.T) {
+	i := symbol("i", 32, 40, 1)
+	for want, idx := range map[string]Coord{"the index 35 lies outside (4,8)": CoordOf(35), "the index -1 lies outside (4,8)": CoordOf(-1), "the index i lies outside (4,8)": CoordOf(i),
+		"the index 4 lies outside 4": C(4, 0), "the index 8 lies outside 8": C(0, 8)} {
+		_, err := IdxToCrd(idx, S(4, 8))
+		require.ErrorContains(t, err, want)
+	}
+	for _, c := range []struct {
+		idx  int64
+		l    string
+		want string
+	}{{5, "(4,2):(-1,4)", ""}, {-5, "(4,2):(1,4)", ""}, {-3, "4:-1", "3"}, {7, "(4,2):(1,4)", "(3,1)"}, {8, "(4,2):(1,4)", ""}} {
+		got, err := IdxToCrdIn(c.idx, MustParse(c.l))
+		require.Equal(t, c.want == "", err != nil, "%v: %s", c, got)
+		if err == nil {
+			require.Equal(t, c.want, got.String())
+		}
+	}
+	for _, c := range []struct {
+		c        Coord
+		from, to Shape
+		want     string
+	}{
+		{C(3, 7), S(4, 8), S(8, 4), "the coordinate 7 lies outside 4"}, {C(3, 3), S(4, 8), S(8, 4), ""}, {C(4, 0), S(4, 8), S(8, 4), "the coordinate 4 lies outside 4"},
+		{CoordOf(32), S(4, 8), S(8, 8), "the coordinate 32 lies outside (4,8)"}, {CoordOf(31), S(4, 8), S(2, 8), "the coordinate 31 lies outside (2,8)"},
+		{C(0, -1), S(4, 8), Extent(32), "the coordinate -1 lies outside 8"}, {C(i, 0), S(4, 8), S(4, 8), "the coordinate i lies outside 4"}, {C(symbol("j", 0, 9, 1), 0), S(4, 8), S(8, 4), ""},
+	} {
+		got, err := CrdToCrd(c.c, c.from, c.to)
+		if c.want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, c.want, "%s", got)
+	}
 }
 
 // TestFits: what is known to stay below an extent.

@@ -110,13 +110,26 @@ func crdIndex(c node[index], s node[sym.Expr]) (sym.Expr, *Error) {
 	return sum, nil
 }
 
-// IdxToCrd splits a 1-D index, or a tuple of them, into a coordinate congruent to the shape (idx2crd).
+// within refuses an index that is known to lie outside a mode of n coordinates. Others are taken to lie in it.
+func within(i, n sym.Expr, what string, s node[sym.Expr]) *Error {
+	_, hi := i.Range()
+	if over, _ := i.Sub(n).Range(); hi < 0 || over >= 0 {
+		return failf("the %s %s lies outside %s", what, i, Shape{n: s})
+	}
+	return nil
+}
+
+// IdxToCrd splits a 1-D index, or a tuple of them, into a coordinate congruent to the shape (idx2crd). It refuses an index
+// that is known to be none of the shape.
 func IdxToCrd(idx Coord, s Shape) (Coord, error) {
 	if e := bad(idx, extents(s)); e != nil {
 		return Coord{}, e.in("idx2crd", idx, s)
 	}
 	n, e := idxCoord(idx.n, s.n)
-	return Coord{n: n}, e.in("idx2crd", idx, s)
+	if e != nil {
+		return Coord{}, e.in("idx2crd", idx, s)
+	}
+	return Coord{n: n}, nil
 }
 
 func idxCoord(i node[index], s node[sym.Expr]) (node[index], *Error) {
@@ -124,7 +137,7 @@ func idxCoord(i node[index], s node[sym.Expr]) (node[index], *Error) {
 		if i.v.free {
 			return i, failf("an Underscore has no index")
 		}
-		return splitIndex(i.v.e, s), nil
+		return splitIndex(i.v.e, s), within(i.v.e, productOf(s), "index", s)
 	}
 	if s.isLeaf() || len(i.sub) != len(s.sub) {
 		return i, failf("index %s does not fit shape %s", Coord{n: i}, Shape{n: s})
@@ -173,6 +186,9 @@ func IdxToCrdIn(idx int64, l Layout) (Coord, error) {
 		if s > 1 && d != 0 {
 			leaves[i].e = sym.Int(idx / d % s)
 		}
+		if e := within(leaves[i].e, m.s, "digit", leafOf(m.s)); e != nil {
+			return Coord{}, failf("the layout does not have %d at a coordinate: %s", idx, e.Condition).hint("only compact layouts invert digit by digit").in("idx2crd", idx, l)
+		}
 	}
 	c := Coord{n: like(l.shape, leaves)}
 	v, err := l.At(c)
@@ -185,22 +201,29 @@ func IdxToCrdIn(idx int64, l Layout) (Coord, error) {
 	return c, nil
 }
 
-// CrdToCrd turns a coordinate of one shape into the coordinate of another with the same index.
+// CrdToCrd turns a coordinate of one shape into the coordinate of another: mode by mode where the coordinate and both shapes
+// are tuples (of the same rank), and otherwise the one with the same index. It refuses what is known to lie outside a mode.
 func CrdToCrd(c Coord, from, to Shape) (Coord, error) {
 	if e := bad(c, extents(from), extents(to)); e != nil {
 		return Coord{}, e.in("crd2crd", c, from, to)
 	}
 	n, e := crdCrd(c.n, from.n, to.n)
-	return Coord{n: n}, e.in("crd2crd", c, from, to)
+	if e != nil {
+		return Coord{}, e.in("crd2crd", c, from, to)
+	}
+	return Coord{n: n}, nil
 }
 
 func crdCrd(c node[index], from, to node[sym.Expr]) (node[index], *Error) {
 	if c.isLeaf() || from.isLeaf() || to.isLeaf() {
 		i, e := crdIndex(c, from)
-		if e != nil {
-			return c, e
+		if e == nil {
+			e = coordWithin(c, from)
 		}
-		return splitIndex(i, to), nil
+		if e == nil {
+			e = within(i, productOf(to), "coordinate", to)
+		}
+		return splitIndex(i, to), e
 	}
 	if len(c.sub) != len(from.sub) || len(c.sub) != len(to.sub) {
 		return c, failf("ranks %d, %d and %d differ", len(c.sub), len(from.sub), len(to.sub))
@@ -213,4 +236,17 @@ func crdCrd(c node[index], from, to node[sym.Expr]) (node[index], *Error) {
 		}
 	}
 	return node[index]{sub: sub}, nil
+}
+
+// coordWithin refuses a coordinate that is known to lie outside a mode of its shape.
+func coordWithin(c node[index], s node[sym.Expr]) *Error {
+	if c.isLeaf() {
+		return within(c.v.e, productOf(s), "coordinate", s)
+	}
+	for i := range c.sub {
+		if e := coordWithin(c.sub[i], s.sub[i]); e != nil {
+			return e
+		}
+	}
+	return nil
 }

@@ -58,7 +58,7 @@ var coordOps = map[string]operation{
 	"slice":            {"coord, layout", 2, 2, "what _ keeps", sliceOnly},
 	"crd2idx":          {"coord, layout | coord, shape | coord, shape, stride", 2, 3, "the offset, or the index, of a coordinate", crd2idx},
 	"idx2crd":          {"index, shape[, stride]", 2, 3, "the coordinate of an index, or of an offset", idx2crd},
-	"crd2crd": {"coord, from, to", 3, 3, "the coordinate of another shape with the same index", func(a *args) Value {
+	"crd2crd": {"coord, from, to", 3, 3, "the coordinate of another shape: mode by mode where all three are tuples (of the same rank), else the one with the same index", func(a *args) Value {
 		c, from, to := a.coord(0), a.shape(1), a.shape(2)
 		if !a.ok() {
 			return nil
