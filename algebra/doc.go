@@ -58,7 +58,8 @@
 //
 // Pictures in text: Grid(l) (string, error), GridTV(tv, tile Shape) (string, error).
 //
-// On shapes: ProductEach(s) ShapeDiv(a, b) CeilDiv(a, b) Congruent WeaklyCongruent Compatible EvenlyDivides.
+// On shapes: ProductEach(s) ShapeDiv(a, b) CeilDiv(a, b) Congruent WeaklyCongruent Compatible EvenlyDivides,
+// and, refusing what symbols leave open, CheckCompatible(a, b) CheckEvenlyDivides(a, b).
 // On coordinates: CrdToIdx(c, layout) CrdToIndex(c, shape) IdxToCrd(c, shape) IdxToCrdIn(idx, layout)
 // CrdToCrd(c, from, to).
 package algebra

@@ -133,6 +133,9 @@ func TestShapeEdges(t *testing.T) {
 		a, _ := ParseShape(c.a)
 		b, _ := ParseShape(c.b)
 		require.Equal(t, c.want, EvenlyDivides(a, b), "%v", c)
+		holds, err := CheckEvenlyDivides(a, b)
+		require.NoError(t, err)
+		require.Equal(t, c.want, holds, "%v", c)
 	}
 	results(t, [][]string{
 		{"shape_div", "(4,4)", "(2,2,2)", "ranks 2 and 3 do not match"},

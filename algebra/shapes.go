@@ -15,6 +15,9 @@ func ProductEach(s Shape) Shape {
 		sub = append(sub, leafOf(productOf(m)))
 	}
 	out := Shape{node[sym.Expr]{sub: sub}, s.err}
+	if e := extentsFrom1(s.n); out.err == nil && e != nil {
+		out.err = e.in("product_each", s)
+	}
 	if out.err == nil && shapeTooLarge(&out.n) {
 		out.err = failf("the size of a mode%s", beyond).in("product_each", s)
 	}
@@ -169,44 +172,6 @@ func weaklyCongruent[T, U any](a node[T], b node[U]) bool {
 	}
 	for i := range a.sub {
 		if !weaklyCongruent(a.sub[i], b.sub[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// Compatible reports whether b refines a: every coordinate of a is one of b, and sizes are equal below each
-// integer of a.
-func Compatible(a, b Shape) bool { return a.err == nil && b.err == nil && compatible(a.n, b.n) }
-
-func compatible(a, b node[sym.Expr]) bool {
-	if a.isLeaf() {
-		return a.v.Equal(productOf(b))
-	}
-	if b.isLeaf() || len(a.sub) != len(b.sub) {
-		return false
-	}
-	for i := range a.sub {
-		if !compatible(a.sub[i], b.sub[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// EvenlyDivides reports whether tiles of shape b fill a, at each integer of b.
-func EvenlyDivides(a, b Shape) bool { return bad(anySize(a), anySize(b)) == nil && evenly(a.n, b.n) }
-
-func evenly(a, b node[sym.Expr]) bool {
-	if b.isLeaf() {
-		q, e := divideShape(a, b, ceilLeaf, false)
-		return e == nil && sameProduct(a.leaves(), append(q.leaves(), b.v))
-	}
-	if a.isLeaf() && len(b.sub) > 1 || !a.isLeaf() && len(b.sub) > len(a.sub) {
-		return false
-	}
-	for i := range b.sub {
-		if !evenly(a.mode(i), b.sub[i]) {
 			return false
 		}
 	}

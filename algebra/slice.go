@@ -77,7 +77,7 @@ func rename(err error, op string, args ...any) error {
 // CrdToIndex is the 1-D index of a coordinate, the left mode varying fastest (crd2idx of a shape). An index
 // wherever the shape has a tuple counts as it is.
 func CrdToIndex(c Coord, s Shape) (sym.Expr, error) {
-	if e := bad(c, s); e != nil {
+	if e := bad(c, extents(s)); e != nil {
 		return sym.Expr{}, e.in("crd2idx", c, s)
 	}
 	i, e := crdIndex(c.n, s.n)

@@ -1,6 +1,7 @@
 package calc
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gocute/gocute/algebra"
@@ -55,6 +56,27 @@ func (a *args) shape(i int) algebra.Shape {
 		a.wrong(i, "a shape")
 	}
 	return s
+}
+
+// extents is the shape, or the shape of the layout, that stands at i. It refuses extents below 1.
+func (a *args) extents(i int) algebra.Shape {
+	var s algebra.Shape
+	if a.isLayout(i) {
+		s = a.layout(i).Shape()
+	} else {
+		s = a.shape(i)
+	}
+	for _, e := range s.Leaves() {
+		if n, ok := e.IsConst(); ok && n < 1 && a.ok() {
+			a.refuse("the extent %d must be at least 1", n)
+		}
+	}
+	return s
+}
+
+// refuse says why the operation cannot be carried out.
+func (a *args) refuse(format string, args ...any) {
+	a.ev.refuse(&algebra.Error{Op: a.n.text, Args: a.texts(), Condition: fmt.Sprintf(format, args...)})
 }
 
 func (a *args) stride(i int) algebra.Stride {

@@ -36,7 +36,7 @@ var forms = map[string]operation{
 		return l.Stride()
 	}},
 	"make_identity_layout": {"shape", 1, 1, "every coordinate to itself", func(a *args) Value {
-		l := algebra.Identity(a.shape(0))
+		l := algebra.Identity(a.extents(0))
 		return give(a, l, l.Err())
 	}},
 	"make_shape": tupled, "make_stride": tupled, "make_coord": tupled, "make_tile": tupled, "make_tuple": tupled, "make_tiler": tupled,
@@ -61,7 +61,7 @@ var forms = map[string]operation{
 var tupled = operation{"entries…", 1, many, "a tuple", func(a *args) Value { return Tuple(a.vals) }}
 
 func ordered(a *args) Value {
-	s, o := a.shape(0), a.shape(1)
+	s, o := a.extents(0), a.shape(1)
 	if !a.ok() {
 		return nil
 	}
@@ -80,6 +80,9 @@ func makeLayout(a *args) Value {
 		ls := make([]algebra.Layout, a.len())
 		for i := range ls {
 			ls[i] = a.layout(i)
+			if a.ok() {
+				a.extents(i)
+			}
 		}
 		if !a.ok() {
 			return nil
@@ -87,7 +90,7 @@ func makeLayout(a *args) Value {
 		r := algebra.Make(ls...)
 		return give(a, r, r.Err())
 	}
-	s := a.shape(0)
+	s := a.extents(0)
 	if !a.ok() {
 		return nil
 	}
@@ -224,13 +227,7 @@ func get(a *args) Value {
 func measure(means string, l func(algebra.Layout) sym.Expr, s func(algebra.Shape) sym.Expr) operation {
 	return operation{"layout or shape", 1, 1, means, func(a *args) Value {
 		if a.isLayout(0) {
-			x := a.layout(0)
-			for _, e := range x.Shape().Leaves() {
-				if n, ok := e.IsConst(); ok && n < 0 { // the left inverse of 4:-1 has one
-					return give(a, l(x), refusal(a.n.text, "the extent %d of %s must not be negative", n, x))
-				}
-			}
-			return l(x)
+			return l(a.layout(0))
 		}
 		x := a.shape(0)
 		if !a.ok() {
@@ -240,19 +237,49 @@ func measure(means string, l func(algebra.Layout) sym.Expr, s func(algebra.Shape
 	}}
 }
 
+// ofExtents is an operation whose first argument has extents of at least 1.
+func ofExtents(op operation) operation {
+	run := op.run
+	op.run = func(a *args) Value {
+		if a.extents(0); !a.ok() {
+			return nil
+		}
+		return run(a)
+	}
+	return op
+}
+
+// layoutsAsShapes puts shapes in the place of layouts, which are related by them.
+func (a *args) layoutsAsShapes() {
+	for i := range a.vals {
+		if a.isLayout(i) {
+			a.vals = slices.Clone(a.vals)
+			a.vals[i] = a.layout(i).Shape()
+		}
+	}
+}
+
 func relation(means string, f func(a, b algebra.Shape) bool) operation {
 	return operation{"a, b", 2, 2, means, func(a *args) Value {
-		for i := range a.vals { // layouts are related by their shapes
-			if a.isLayout(i) {
-				a.vals = slices.Clone(a.vals)
-				a.vals[i] = a.layout(i).Shape()
-			}
-		}
+		a.layoutsAsShapes()
 		x, y := a.shape(0), a.shape(1)
 		if !a.ok() {
 			return nil
 		}
 		return Bool(f(x, y))
+	}}
+}
+
+// decided is a relation of sizes, which symbols may leave open.
+func decided(means string, f func(a, b algebra.Shape) (bool, error)) operation {
+	return operation{"a, b", 2, 2, means, func(a *args) Value {
+		a.layoutsAsShapes()
+		x, y := a.shape(0), a.shape(1)
+		if !a.ok() {
+			return nil
+		}
+		r, err := f(x, y)
+		return give(a, Bool(r), err)
 	}}
 }
 

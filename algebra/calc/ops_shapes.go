@@ -6,7 +6,7 @@ import (
 )
 
 var shapeOps = map[string]operation{
-	"size":  measure("the number of coordinates", algebra.Layout.Size, algebra.Shape.Size),
+	"size":  ofExtents(measure("the number of coordinates", algebra.Layout.Size, algebra.Shape.Size)),
 	"rank":  measure("the number of modes", func(l algebra.Layout) sym.Expr { return sym.Int(l.Rank()) }, func(s algebra.Shape) sym.Expr { return sym.Int(s.Rank()) }),
 	"depth": measure("the depth of nesting", func(l algebra.Layout) sym.Expr { return sym.Int(l.Depth()) }, func(s algebra.Shape) sym.Expr { return sym.Int(s.Depth()) }),
 	"cosize": {"layout", 1, 1, "1 + the largest offset if each stride were positive, without a swizzle and its offset; with basis strides the product of that over the modes of the coordinate", func(a *args) Value {
@@ -21,7 +21,7 @@ var shapeOps = map[string]operation{
 		s := algebra.ProductEach(a.shape(0))
 		return give(a, s, s.Err())
 	}},
-	"product":   measure("the number of coordinates", algebra.Layout.Size, algebra.Shape.Size),
+	"product":   ofExtents(measure("the number of coordinates", algebra.Layout.Size, algebra.Shape.Size)),
 	"shape_div": shapes("shapes that divide one another", algebra.ShapeDiv),
 	"ceil_div":  shapes("how many b cover a", algebra.CeilDiv),
 	"min":       arithmetic("the smaller one", func(a, b sym.Expr) (sym.Expr, bool) { return a.Min(b), true }),
@@ -35,8 +35,8 @@ var shapeOps = map[string]operation{
 	}},
 	"congruent":        relation("the same profile", algebra.Congruent),
 	"weakly_congruent": relation("b has the profile of a, with anything in the place of a's integers", algebra.WeaklyCongruent),
-	"compatible":       relation("b refines a", algebra.Compatible),
-	"evenly_divides":   relation("tiles of shape b fill a", algebra.EvenlyDivides),
+	"compatible":       decided("b refines a", algebra.CheckCompatible),
+	"evenly_divides":   decided("tiles of shape b fill a", algebra.CheckEvenlyDivides),
 }
 
 func arithmetic(means string, f func(a, b sym.Expr) (sym.Expr, bool)) operation {
@@ -47,7 +47,7 @@ func arithmetic(means string, f func(a, b sym.Expr) (sym.Expr, bool)) operation 
 		}
 		r, ok := f(x, y)
 		if !ok {
-			a.ev.refuse(refusal(a.n.text, "the result does not fit 63 bits"))
+			a.refuse("the result does not fit 63 bits")
 		}
 		return r
 	}}
@@ -114,7 +114,7 @@ func crd2idx(a *args) Value {
 	c := a.coord(0)
 	switch {
 	case a.len() == 3:
-		s, d := a.shape(1), a.stride(2)
+		s, d := a.extents(1), a.stride(2)
 		if !a.ok() {
 			return nil
 		}
@@ -126,7 +126,7 @@ func crd2idx(a *args) Value {
 		return give(a, e, err)
 	case a.isLayout(1):
 		l := a.layout(1)
-		if !a.ok() {
+		if a.extents(1); !a.ok() {
 			return nil
 		}
 		e, err := algebra.CrdToIdx(c, l)
