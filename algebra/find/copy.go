@@ -30,8 +30,13 @@ type Copy struct {
 func ThreadValues(g Goal) (Copy, error) {
 	m, ok1 := g.Tile.Mode(0).IntSize()
 	n, ok2 := g.Tile.Mode(1).IntSize()
-	if g.Tile.Err() != nil || !ok1 || !ok2 || g.Tile.Rank() != 2 || m < 1 || n < 1 {
+	if g.Tile.Err() != nil || !ok1 || !ok2 || g.Tile.Rank() != 2 {
 		return Copy{}, fmt.Errorf("the tile %s must have two constant modes", g.Tile)
+	}
+	for _, e := range g.Tile.Leaves() {
+		if n, _ := e.IsConst(); n < 1 {
+			return Copy{}, fmt.Errorf("the tile %s: the extent %d must be at least 1", g.Tile, n)
+		}
 	}
 	if g.Bits < 4 {
 		return Copy{}, fmt.Errorf("expected elements of at least 4 bits, but got %d", g.Bits)

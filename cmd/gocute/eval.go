@@ -88,6 +88,22 @@ func startsWithMinus(args []string) []string {
 	return args
 }
 
+// minusHint says how an expression such as -M or -4,4 is told from a flag, where there may be one.
+func minusHint(args []string, err error) string {
+	if !strings.HasPrefix(err.Error(), "unknown flag") || args[0] != "eval" && args[0] != "find" && args[0] != "show" {
+		return ""
+	}
+	for _, a := range args[1:] {
+		if a == "--" {
+			return ""
+		}
+		if len(a) > 1 && a[0] == '-' && a[1] != '-' {
+			return "An expression that begins with a minus stands behind the flags and --, as in gocute eval -- -M.\n"
+		}
+	}
+	return ""
+}
+
 // value evaluates, showing the steps if they are asked for.
 func (c *evalCmd) value(out io.Writer) (calc.Value, error) {
 	if !c.Explain {

@@ -98,6 +98,21 @@ func TestEvalLinePanics(t *testing.T) {
 	require.Equal(t, "column 6: size is an operation and cannot be bound\nA=1; size=3\n     ^\n", errs)
 }
 
+// TestMinus: what is taken for a flag is told how an expression that begins with a minus is given, and what is too small is named.
+func TestMinus(t *testing.T) {
+	for args, want := range map[string]string{
+		"eval -M": "as in gocute eval -- -M.\n", "find copy -4,4": "stands behind the flags and --", "find copy -- -4,4": "the tile (-4,4): the extent -4 must be at least 1\n",
+		"find copy 0,4": "the tile (0,4): the extent 0 must be at least 1\n", "find swizzle (64,64):(64,1) --stores ((8,16),8):((512,1),64) --vector 0": "--vector: expected whole elements of 16 bits, but got 0 bits\n",
+	} {
+		var out, errs bytes.Buffer
+		require.NotZero(t, run(context.Background(), t.TempDir(), strings.Fields(args), &out, &errs), args)
+		require.Contains(t, errs.String(), want, args)
+	}
+	out, _, status := evalRun(t, "--", "-M")
+	require.Zero(t, status)
+	require.Equal(t, "-1*M\n", out)
+}
+
 // TestUnreadable: every argument that is an expression exits 2 with the place where it cannot be read, and 1 if it is refused.
 func TestUnreadable(t *testing.T) {
 	for args, want := range map[string]string{

@@ -93,7 +93,7 @@ func (g *sharedGoal) accesses() (algebra.Layout, int64, []find.Access, error) {
 		if err != nil {
 			return l, 0, nil, err
 		}
-		if g.Vector%bits != 0 {
+		if g.Vector < 1 || g.Vector%bits != 0 {
 			return l, 0, nil, fmt.Errorf("--vector: expected whole elements of %d bits, but got %d bits", bits, g.Vector)
 		}
 		a, err := find.Vectors(fmt.Sprintf("%d-bit stores", g.Vector), tv, bits, g.Vector/bits)

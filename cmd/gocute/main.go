@@ -88,7 +88,7 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 		return status
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "gocute: %s\nRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()))
+		fmt.Fprintf(stderr, "gocute: %s\n%sRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()), minusHint(args, err))
 		return 2
 	}
 	switch name, _, _ := strings.Cut(parsed.Command(), " "); name {
