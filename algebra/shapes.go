@@ -109,8 +109,14 @@ func foldDivide(a node[sym.Expr], b sym.Expr, one leafDivision, ceil bool) (node
 		if sub[i], e = divideShape(m, leafOf(rest), one, ceil); e != nil {
 			return a, e
 		}
-		if rest, e = byProduct(rest, m, one); e != nil {
+		before, size := rest, productOf(m)
+		if _, ok := divides(rest, size); ok && !size.TooLarge() {
+			rest = sym.Int(1)
+		} else if rest, e = byProduct(rest, m, one); e != nil {
 			return a, e
+		}
+		if lo, _ := rest.Range(); ceil && lo < 1 && i+1 < len(a.sub) {
+			return a, failf("what the mode %s leaves of the divisor %s is not known", Shape{n: m}, before).hint("give facts of the symbols")
 		}
 	}
 	out := node[sym.Expr]{sub: sub}
