@@ -142,6 +142,8 @@ func TestShapeEdges(t *testing.T) {
 		{"shape_div", "(4,4,4)", "(2,2)", "ranks 3 and 2 do not match"},
 		{"ceil_div", "(4,4,4)", "(3,3)", "(2,2,4)"},
 		{"ceil_div", "(4,4)", "(2,2,2)", "ranks 2 and 3 do not match"},
+		{"ceil_div", "(M,N)", "4", "what the mode M leaves of the divisor 4 is not known (give facts of the symbols)"},
+		{"ceil_div", "(4*M,N)", "4", "(M,N)"},
 	})
 	for _, c := range []struct {
 		i    int64
@@ -184,4 +186,15 @@ func TestShapeEdges(t *testing.T) {
 	}
 	_, err = CrdToCrd(C(1, 2), S(4, 8), S(4, 4, 2))
 	require.ErrorContains(t, err, "ranks 2, 2 and 3 differ")
+}
+
+// TestGrowBound: a layout is filled up to a number of modes that is reached at once.
+func TestGrowBound(t *testing.T) {
+	for _, grow := range []func(Layout, int, Layout) (Layout, error){AppendTo, PrependTo} {
+		l, err := grow(MustParse("4:1"), 1024, unit)
+		require.NoError(t, err)
+		require.Equal(t, 1024, l.Rank())
+		_, err = grow(MustParse("4:1"), 1<<30, unit)
+		require.ErrorContains(t, err, "1073741824 modes are more than 1024")
+	}
 }

@@ -103,15 +103,21 @@ func plainMode(x Layout) *Error {
 	return bad(x)
 }
 
-// AppendTo adds x as the last mode until there are n. A layout that has them is returned as it is.
+// AppendTo adds x as the last mode until there are n, which are at most 1024. A layout that has them is returned as it is.
 func AppendTo(l Layout, n int, x Layout) (Layout, error) { return grow("append", l, n, x, Append) }
 
-// PrependTo adds x as the first mode until there are n.
+// PrependTo adds x as the first mode until there are n, which are at most 1024.
 func PrependTo(l Layout, n int, x Layout) (Layout, error) { return grow("prepend", l, n, x, Prepend) }
+
+// growMost is how many modes a layout can be filled up to: each one added costs the modes before it.
+const growMost = 1 << 10
 
 func grow(op string, l Layout, n int, x Layout, one func(l, x Layout) (Layout, error)) (Layout, error) {
 	if l.err == nil && l.Rank() > n {
 		return Layout{}, failf("the layout has more than %d modes", n).in(op, l, n, x)
+	}
+	if l.err == nil && l.Rank() < n && n > growMost {
+		return Layout{}, failf("%d modes are more than %d", n, growMost).in(op, l, n, x)
 	}
 	for l.err == nil && l.Rank() < n {
 		var err error
