@@ -5,7 +5,7 @@
 // closed form where that is proved or verified by evaluation to be right, else a layout fitted to the values
 // that the definition asks for, else an *Error with the numbers and the first coordinate that breaks. The fit
 // tries every factorization, so where it fails no layout exists. Two may be refused although one exists:
-// LeftInverse of a layout that repeats offsets or has offsets above 2^12, whose error says that not all were
+// LeftInverse of a layout that repeats offsets or has offsets above 2^16, whose error says that not all were
 // tried, and products of blocks with padding that no copy fills. Results over more than EvalLimit coordinates
 // need a closed form that is proved, and are refused otherwise.
 //
