@@ -79,6 +79,27 @@ func (a *args) refuse(format string, args ...any) {
 	a.ev.refuse(&algebra.Error{Op: a.n.text, Args: a.texts(), Condition: fmt.Sprintf(format, args...)})
 }
 
+// fail takes the error of the operation's function, in the calculator's words: its name, its arguments and its ways out.
+func (a *args) fail(err error) {
+	e, ok := err.(*algebra.Error)
+	if !ok {
+		a.ev.refuse(err)
+		return
+	}
+	out := *e
+	out.Op, out.Args = a.n.text, a.texts()
+	if strings.HasSuffix(out.Op, "_divide") || out.Op == "upcast" || out.Op == "recast_layout" {
+		out.Hint = strings.ReplaceAll(out.Hint, "the Ceil form", "ceil_"+out.Op)
+	}
+	switch out.Hint {
+	case "use Slice":
+		out.Hint = "use slice_and_offset"
+	case "use AtArith":
+		out.Hint = ""
+	}
+	a.ev.refuse(&out)
+}
+
 func (a *args) stride(i int) algebra.Stride {
 	d, ok := strideOf(a.vals[i])
 	if !ok {
@@ -150,7 +171,7 @@ func (a *args) ints(from int) []int {
 
 // give is the result of an operation that may have refused.
 func give[T Value](a *args, v T, err error) Value {
-	a.ev.refuse(err)
+	a.fail(err)
 	return v
 }
 

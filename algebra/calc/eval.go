@@ -2,6 +2,7 @@ package calc
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/sym"
@@ -52,21 +53,17 @@ func (ev *evaluator) refuse(err error) {
 	}
 }
 
-// refusal is an operation's error where algebra has none.
-func refusal(op string, format string, args ...any) error {
-	return &algebra.Error{Op: op, Condition: fmt.Sprintf(format, args...)}
+// refuseNode refuses what a node that is no call stands for, with the texts of its operands.
+func (ev *evaluator) refuseNode(n *node, op, format string, args ...any) {
+	e := &algebra.Error{Op: op, Condition: fmt.Sprintf(format, args...)}
+	for _, x := range n.sub {
+		e.Args = append(e.Args, strings.TrimSpace(ev.text[min(x.pos, x.end):x.end]))
+	}
+	ev.refuse(e)
 }
 
-// renamed is an operation's error under the name by which the calculator calls it.
-func renamed(err error, op string) error {
-	e, ok := err.(*algebra.Error)
-	if !ok {
-		return err
-	}
-	out := *e
-	out.Op = op
-	return &out
-}
+// signs name the operation of a node that has no text of its own.
+var signs = map[kind]string{negate: "-", basis: "@", pair: ":", chain: "o"}
 
 // eval is the value of a node.
 func (ev *evaluator) eval(n *node) (v Value) {
@@ -102,7 +99,7 @@ func (ev *evaluator) eval(n *node) (v Value) {
 		v = ev.program(n)
 	}
 	if ev.err == nil && n.kind != tuple && n.kind != program && beyond(v) {
-		ev.refuse(refusal(n.text, "the result does not fit 63 bits, or is too large an expression"))
+		ev.refuseNode(n, n.text+signs[n.kind], "the result does not fit 63 bits, or is too large an expression")
 	}
 	if ev.err != nil {
 		return nil
@@ -150,7 +147,7 @@ func (ev *evaluator) bind(n *node) Value {
 	}
 	text := v.String()
 	if len(text) > maxValue {
-		ev.refuse(refusal(n.text+"=", "the value is longer than %d bytes", maxValue))
+		ev.refuseNode(n, n.text+"=", "the value is longer than %d bytes", maxValue)
 		return nil
 	}
 	if ev.env == nil {
@@ -267,7 +264,7 @@ func (ev *evaluator) moved(n *node, x Value) (Value, bool) {
 func (ev *evaluator) negate(n *node) Value {
 	e, ok := sym.Int(0).SubOK(ev.integer(&n.sub[0]))
 	if !ok {
-		ev.refuse(refusal("-", "the result does not fit 63 bits"))
+		ev.refuseNode(n, "-", "the result does not fit 63 bits")
 	}
 	return e
 }

@@ -132,7 +132,7 @@ var compositions = map[string]operation{
 			return nil
 		}
 		r, err := algebra.MaxCommonLayout(x, y)
-		return give(a, r.Size(), renamed(err, a.n.text))
+		return give(a, r.Size(), err)
 	}},
 	"complement": {"layout[, cotarget]", 1, 2, "the ordered translations with which the layout fills [0, cotarget)", func(a *args) Value {
 		l := a.layout(0)
@@ -164,7 +164,7 @@ func composition(a *args) Value {
 		}
 		if l.IsSwizzled() {
 			merged, err := algebra.ComposeSwizzle(w, l.Swizzle())
-			if a.ev.refuse(err); err != nil {
+			if a.fail(err); err != nil {
 				return nil
 			}
 			w = merged

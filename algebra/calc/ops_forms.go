@@ -136,7 +136,8 @@ func grow(means string, one func(l, x algebra.Layout) (algebra.Layout, error), t
 			return give(a, r, err)
 		}
 		if n > many {
-			return give(a, l, refusal(a.n.text, "%d modes are more than %d", n, many))
+			a.refuse("%d modes are more than %d", n, many)
+			return nil
 		}
 		r, err := to(l, n, x)
 		return give(a, r, err)
@@ -216,7 +217,8 @@ func get(a *args) Value {
 			return nil
 		}
 		if i < 0 || i >= len(t) {
-			return give(a, t, refusal("get", "there is no entry %d in %s", i, v))
+			a.refuse("there is no entry %d in %s", i, v)
+			return nil
 		}
 		v = t[i]
 	}

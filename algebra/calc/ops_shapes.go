@@ -119,7 +119,7 @@ func crd2idx(a *args) Value {
 			return nil
 		}
 		l, err := algebra.NewLayout(s, d)
-		if a.ev.refuse(err); err != nil {
+		if a.fail(err); err != nil {
 			return nil
 		}
 		e, err := algebra.CrdToIdx(c, l)
@@ -147,7 +147,7 @@ func idx2crd(a *args) Value {
 			return nil
 		}
 		l, err := algebra.NewLayout(s, d)
-		if a.ev.refuse(err); err != nil {
+		if a.fail(err); err != nil {
 			return nil
 		}
 		c, err := algebra.IdxToCrdIn(i, l)
