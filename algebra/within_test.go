@@ -195,3 +195,25 @@ func TestNoResultCarriesAnError(t *testing.T) {
 		}
 	}
 }
+
+// TestCommonWithin: the common layout leads to coordinates that both have.
+func TestCommonWithin(t *testing.T) {
+	ls := smallSwizzled([]int64{2, 3, 4}, []int64{0, 1, 2, 4})
+	given := 0
+	for i, a := range ls {
+		for j := i % 53; j < len(ls); j += 53 {
+			b := ls[j]
+			r, err := MaxCommonLayout(a, b)
+			if err != nil {
+				continue
+			}
+			given++
+			f, fa, fb := mustFn(r), mustFn(a), mustFn(b)
+			for x := range f.n {
+				at := f.at(x)
+				require.True(t, at >= 0 && at < min(fa.n, fb.n) && fa.at(at) == x && fb.at(at) == x, "max_common_layout(%s, %s) = %s", a, b, r)
+			}
+		}
+	}
+	require.Greater(t, given, 1000)
+}
