@@ -208,13 +208,18 @@ func (e Expr) scale(c int64) Expr {
 // so that reading the text of one gives it again.
 func (e Expr) xorsScaled() Expr {
 	for i, t := range e.terms() {
-		if t.coef < 2 || !pow2(t.coef) || len(t.fac) != 1 || t.fac[0].op != Xor {
+		c, sign := t.coef, int64(1)
+		if c < 0 {
+			c, sign = -c, -1 // the text has the sign in front: -2*xor(A,1) reads as 2*xor(A,1) taken away
+		}
+		if c < 2 || !pow2(c) || len(t.fac) != 1 || t.fac[0].op != Xor {
 			continue
 		}
 		x := Expr{}
 		for _, a := range t.fac[0].args {
-			x = x.Xor(a.scale(t.coef))
+			x = x.Xor(a.scale(c))
 		}
+		x = x.scale(sign)
 		return newExpr(e.k, slices.Delete(slices.Clone(e.terms()), i, i+1)).Add(x)
 	}
 	return e
