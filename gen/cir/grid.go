@@ -88,7 +88,7 @@ func touchesGlobal(s Stmt) bool {
 		return slices.ContainsFunc(s.Values, global)
 	case Atomic:
 		return s.Dst.Mem.Space == Global
-	case CpAsyncStmt, Arrive:
+	case CpAsyncStmt, TensorLoad, Arrive:
 		return true
 	}
 	return false

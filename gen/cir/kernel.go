@@ -11,10 +11,11 @@ import (
 // Kernel is one __global__ function with all that its launcher has to know.
 type Kernel struct {
 	Name      string
-	Doc       []string // lines of comment for the top of the emitted file
-	Params    []*Param // in the order of the function's arguments
-	Threads   int      // threads of a block, along x
-	MinBlocks int      // second argument of __launch_bounds__; 0 leaves it out
+	Doc       []string     // lines of comment for the top of the emitted file
+	Params    []*Param     // in the order of the function's arguments
+	Maps      []*TensorMap // arguments after those
+	Threads   int          // threads of a block, along x
+	MinBlocks int          // second argument of __launch_bounds__; 0 leaves it out
 	Grid      [3]sym.Expr
 	Shared    []*Mem // arrays in dynamic shared memory, with their offsets
 	SmemBytes int    // of dynamic shared memory, the arrays' padding included
@@ -129,12 +130,14 @@ type OpClass uint8
 
 // The classes of intrinsics.
 const (
-	MMA      OpClass = iota // D, A, B, C registers
-	LdMatrix                // registers from a row address in shared memory
-	CpAsync                 // shared from global memory, asynchronously
-	Dot                     // D, A, B, C registers of single threads
-	StMatrix                // registers to a row address in shared memory
-	WarpMove                // D from A, registers of the lanes of a warp
+	MMA        OpClass = iota // D, A, B, C registers
+	LdMatrix                  // registers from a row address in shared memory
+	CpAsync                   // shared from global memory, asynchronously
+	Dot                       // D, A, B, C registers of single threads
+	StMatrix                  // registers to a row address in shared memory
+	WarpMove                  // D from A, registers of the lanes of a warp
+	TensorCopy                // shared memory from a box of a global tensor, by one thread
+	GMMA                      // D registers, A and B in shared memory, by four warps
 )
 
 // Op is an intrinsic: one row of the instruction table, without its layouts.

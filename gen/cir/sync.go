@@ -156,6 +156,8 @@ func (v *verifier) synced(s Stmt) error {
 		return v.atomic(s)
 	case ReadClock:
 		return first(CheckReadClock(s), v.refs(s.Dst))
+	case TensorLoad, MBarrierExpect, WarpgroupMMA, WarpgroupArrive, WarpgroupCommit, WarpgroupWait:
+		return v.hopper(s)
 	}
 	return nil
 }

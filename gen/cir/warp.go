@@ -33,6 +33,10 @@ func OpOf(s Stmt) *Op {
 		return s.Op
 	case WarpMoveStmt:
 		return s.Op
+	case TensorLoad:
+		return s.Op
+	case WarpgroupMMA:
+		return s.Op
 	}
 	return nil
 }
