@@ -20,7 +20,8 @@ type Kernel struct {
 	Shared    []*Mem // arrays in dynamic shared memory, with their offsets
 	SmemBytes int    // of dynamic shared memory, the arrays' padding included
 	Requires  []Require
-	Arch      int // the least architecture, such as 80
+	Arch      int  // the least architecture, such as 80
+	Exactly   bool // only Arch itself runs it, by instructions of its own (sm_90a)
 	Body      []Stmt
 }
 
@@ -152,6 +153,7 @@ type Op struct {
 	Times int     // MMA of complex numbers: how many of the instruction make one product; else 0
 	Bytes int     // CpAsync: bytes moved by one thread
 	Arch  int     // the least architecture
+	Tail  string  // GMMA: the instruction's immediates after the predicate that accumulates, such as ", 1, 1, 0, 0"
 }
 
 // Operand is what one thread passes for one operand: Count registers of type Type ("u32", "f32", "f64", "s32").
