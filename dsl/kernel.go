@@ -54,6 +54,8 @@ type K struct {
 	closed  bool                   // Define has returned
 	facts   map[string]*sym.Symbol // what the branch being recorded knows of Dims, by name
 	arrived Tensor[Smem, elem.U32] // where Arrive tells its block the result
+
+	accumulators []*ir.Storage // those that products of warpgroups may be adding to
 }
 
 // scope is the body in which a staged value lives.

@@ -1,7 +1,6 @@
 package dsl
 
 import (
-	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
@@ -15,13 +14,16 @@ const (
 	Groups Sync = iota
 	// MBarriers gives every stage a full and an empty barrier, so that warps may drift apart by a stage.
 	MBarriers
+	// TMALoads gives them those barriers, too, and one thread has the copy engine of sm_90 fill them.
+	TMALoads
 )
 
 // Pipeline hands stages of shared memory back and forth between asynchronous copies into them and reads from them.
 // Tile u lives in stage u mod stages. All threads of the block copy and read.
 //
 // For each tile: Acquire, copies, Commit; later Wait, reads, Release. With Groups, Acquire of tile u must come after
-// Wait of tile u-stages+1, and one tile is committed for each that is waited for.
+// Wait of tile u-stages+1, and one tile is committed for each that is waited for. With TMALoads, Fill takes the place of
+// Acquire, copies and Commit.
 type Pipeline struct {
 	k           *K
 	stages      int
@@ -42,9 +44,13 @@ func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
 	p.full = Shared[elem.U64](k, name+"_full", Shape(stages))
 	p.empty = Shared[elem.U64](k, name+"_empty", Shape(stages))
 	threads := k.kernel.ir.Threads
+	fills := threads
+	if sync == TMALoads {
+		fills = 1
+	}
 	k.If(k.Thread.Eq(0), func() {
 		for s := range stages {
-			p.step(ir.MBarrierOp{Step: ir.MBarrierInit, Count: threads}, p.full, s)
+			p.step(ir.MBarrierOp{Step: ir.MBarrierInit, Count: fills}, p.full, s)
 			p.step(ir.MBarrierOp{Step: ir.MBarrierInit, Count: (threads + 31) / 32}, p.empty, s)
 		}
 	}, nil)
@@ -54,19 +60,12 @@ func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
 
 // step records an operation on one stage's barrier.
 func (p *Pipeline) step(op ir.MBarrierOp, bars Tensor[Smem, elem.U64], stage any) {
-	k := p.k
-	e, ok := k.expr("Pipeline", stage)
-	if !ok || bars.t == nil {
+	bar := p.bar(bars, stage)
+	if bar == nil {
 		return
 	}
-	t, err := bars.t.At(algebra.C(e))
-	if err != nil {
-		k.errorf("Pipeline", "%v", err)
-		return
-	}
-	op.Pos, op.Bar = k.position(), t
-	op.Bar.Layout = algebra.MustParse("(1):(0)")
-	k.add(op)
+	op.Pos, op.Bar = p.k.position(), bar
+	p.k.add(op)
 }
 
 // Stage is the stage of a tile, to index the mode PIPE of shared tensors with.
@@ -87,6 +86,20 @@ func (p *Pipeline) phase(tile any, add int) sym.Expr {
 
 // Acquire waits until everybody has released the tile that was in this tile's stage before.
 func (p *Pipeline) Acquire(tile any) {
+	if p.byThreads("Acquire") {
+		p.acquire(tile)
+	}
+}
+
+// byThreads reports that the pipeline's copies are the threads' own.
+func (p *Pipeline) byThreads(op string) bool {
+	if p.sync == TMALoads {
+		p.k.errorf(op, "expects copies by the threads; a pipeline of TMALoads is filled by Fill")
+	}
+	return p.sync != TMALoads
+}
+
+func (p *Pipeline) acquire(tile any) {
 	if n, isConst := p.expr(tile).e.IsConst(); p.sync == Groups || isConst && n < int64(p.stages) {
 		return
 	}
@@ -95,6 +108,9 @@ func (p *Pipeline) Acquire(tile any) {
 
 // Commit ends the copies into a tile's stage.
 func (p *Pipeline) Commit(tile any) {
+	if !p.byThreads("Commit") {
+		return
+	}
 	if p.sync == Groups {
 		p.k.CommitGroup()
 		return
@@ -114,16 +130,19 @@ func (p *Pipeline) Wait(tile any) {
 
 // Release says that this thread has read what it needs of a tile.
 func (p *Pipeline) Release(tile any) {
-	if p.sync == MBarriers {
+	if p.sync != Groups {
 		p.step(ir.MBarrierOp{Step: ir.MBarrierArrive}, p.empty, p.Stage(tile))
 	}
 }
 
-// Drain waits for everything in flight and for the whole block: then the stages' memory may be used otherwise.
+// Drain waits for everything in flight and for the whole block: then the stages' memory may be used otherwise. With
+// TMALoads every tile that was filled must have been waited for.
 func (p *Pipeline) Drain() {
 	if p.sync == MBarriers {
 		p.k.CommitGroup() // the copies have not been in any group
 	}
-	p.k.WaitGroup(0)
+	if p.sync != TMALoads {
+		p.k.WaitGroup(0)
+	}
 	p.k.Barrier()
 }

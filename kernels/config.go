@@ -71,14 +71,37 @@ func (g GEMMConfig) checkFields() error {
 			return fmt.Errorf("expected %s of at most %d, but got %d", f.name, mostOfField, f.got)
 		}
 	}
-	if g.Sync > MBarriers || g.A > MNMajor || g.B > MNMajor {
-		return fmt.Errorf("expected Sync Groups or MBarriers, and A and B KMajor or MNMajor, but got Sync=%d, A=%d, B=%d", g.Sync, g.A, g.B)
+	if g.Sync > TMALoads || g.A > MNMajor || g.B > MNMajor {
+		return fmt.Errorf("expected Sync Groups, MBarriers or TMALoads, and A and B KMajor or MNMajor, but got Sync=%d, A=%d, B=%d", g.Sync, g.A, g.B)
 	}
-	if g.StreamK && (g.SplitK || g.Batched || g.Sync == MBarriers) {
-		return fmt.Errorf("expected StreamK alone, without SplitK, Batched and MBarriers, but got SplitK=%t, Batched=%t, MBarriers=%t", g.SplitK, g.Batched, g.Sync == MBarriers)
+	if g.StreamK && (g.SplitK || g.Batched || g.Sync != Groups) {
+		return fmt.Errorf("expected StreamK alone, without SplitK and Batched and with Sync Groups, but got SplitK=%t, Batched=%t, Sync=%d", g.SplitK, g.Batched, g.Sync)
+	}
+	if err := g.checkHopper(); err != nil {
+		return err
 	}
 	if n := g.WarpM * g.WarpN; n > 32 {
 		return fmt.Errorf("expected at most 32 warps in a block, but WarpM=%d times WarpN=%d makes %d", g.WarpM, g.WarpN, n)
+	}
+	return nil
+}
+
+// warpgroup is the warps that execute a wgmma instruction together.
+const warpgroup = 4
+
+// checkHopper: what the copy engine and wgmma of sm_90 do for a block.
+func (g GEMMConfig) checkHopper() error {
+	switch {
+	case g.Sync == TMALoads && (g.A != KMajor || g.B != KMajor || g.CacheAlways):
+		return fmt.Errorf("expected KMajor operands with TMALoads, without CacheAlways, but got A=%d, B=%d, CacheAlways=%t", g.A, g.B, g.CacheAlways)
+	case g.Sync == TMALoads && (g.BM > 256 || g.BN > 256):
+		return fmt.Errorf("expected BM and BN of at most 256 with TMALoads, the extents of a box, but got %d and %d", g.BM, g.BN)
+	case !g.WGMMA:
+		return nil
+	case g.Sync != TMALoads:
+		return fmt.Errorf("expected TMALoads with WGMMA, but got Sync=%d", g.Sync)
+	case g.WarpM%warpgroup != 0 || g.WarpN != 1:
+		return fmt.Errorf("expected WarpM to be a multiple of %d, and WarpN to be 1, with WGMMA, but got %d and %d", warpgroup, g.WarpM, g.WarpN)
 	}
 	return nil
 }
@@ -104,6 +127,9 @@ func (g GEMMConfig) checkOperand(field string, mn int, warpField string, warps, 
 		return fmt.Errorf("expected %s to be a power of two or a multiple of %d, rows of at most 128 bytes of shared memory, but got %d", adjacent, 8*vec, length)
 	}
 	threads := g.threads()
+	if g.Sync == TMALoads {
+		return divides(field, mn, 8, "the rows over which shared memory is swizzled")
+	}
 	if major == KMajor {
 		return divides(field, mn, threads/beside(length/vec), "the rows that a copy by all %d threads fills", threads)
 	}
@@ -142,7 +168,7 @@ const wordBytes = 16
 // sharedBytes is what a block needs: the stages, with what keeps them in order, and later the results in their place.
 func (g GEMMConfig) sharedBytes(in, acc elem.Kind) (stages, results int) {
 	stages = (g.BM + g.BN) * g.BK * in.Bits() / 8 * g.Stages
-	if g.Sync == MBarriers {
+	if g.Sync != Groups {
 		stages += (8*g.Stages + 15) / 16 * 16 * 2
 	}
 	if g.StreamK {

@@ -24,7 +24,7 @@ func (o output[E, Acc, Q, O]) direct(w work) {
 		k.Helper()
 		x := make([]Tensor[Rmem, Q], to.Extent(2)) // (CPY)
 		for n := range x {
-			x[n] = Convert[Q](from.At(All, m, n).Tile(Tile(o.columns.vectors()), 0))
+			x[n] = Convert[Q](group(o.columns, from, m, n).Tile(Tile(o.columns.vectors()), 0))
 			Map(x[n], x[n], func(v Val[Q]) Val[Q] { return v.Mul(o.alpha) })
 		}
 		k.If(o.beta.Ne(Lit[Q](0)), func() {
@@ -40,6 +40,13 @@ func (o output[E, Acc, Q, O]) direct(w work) {
 			Copy(r2g, Convert[O](x[n]), to.At(All, m, n))
 		}
 	})
+}
+
+// group is the accumulators of a thread's n-th vectors in the m-th rows: what vec/2 instructions of mma.sync have, or a
+// part of what one of wgmma has.
+func group[Acc elem.Any](c columns, acc Tensor[Rmem, Acc], m Expr, n int) Tensor[Rmem, Acc] {
+	groups := acc.Extent(0) / (2 * c.vec)
+	return acc.At(All, m, n/groups).Tile(Tile(2*c.vec), n%groups) // (CPY)
 }
 
 // fusion applies an epilogue's function where a copy puts its results.

@@ -20,12 +20,24 @@ type GEMMConfig struct {
 	Batched      bool  // L products at once, strides apart
 	SplitK       bool  // several blocks share the sum of every tile: "splits" of them; K is then at most 2^29
 	CacheAlways  bool  // copies go through the L1 cache, for small products whose rows begin in the middle of sectors of 32 bytes
+	WGMMA        bool  // products by wgmma, four warps along M at a time, of operands that TMALoads bring: sm_90a alone
 	StreamK      bool  // "blocks" blocks stay for all tiles, and share the sums of the first "shared" ones evenly
 }
 
 // GEMM computes C = alpha*A*B + beta*C in half precision, accumulating in f32 and rounding to O once. See Product.
 func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kernel {
-	return Define(name, func(k *K) { multiply[E, elem.F32, elem.F32, O](k, atoms.MMA16816[E](), g, nil) })
+	return Define(name, func(k *K) {
+		atom := atoms.MMA16816[E]()
+		if g.WGMMA {
+			var err error
+			if atom, err = atoms.GMMAOf[elem.F32, E, E](atoms.GMMASpec{N: g.BN}); err != nil {
+				k.Library()
+				k.Fail("GEMM", err)
+				return
+			}
+		}
+		multiply[E, elem.F32, elem.F32, O](k, atom, g, nil)
+	})
 }
 
 // Product computes C = f(alpha*A*B + beta*C) for A (M,K) and B (N,K): the sum in Acc, what follows in Q, rounded to O once; f is the
@@ -53,11 +65,11 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 	if g.ColumnC { // a column-major C is the row-major product of B and A
 		rows, cols = cols, rows
 	}
-	dims := extents[E](k, g, rows, cols)
+	order := newColumns(elem.KindOf[E](), elem.KindOf[O](), g, cols.major)
+	dims := extents[E](k, g, order, rows, cols)
 	M, N, K := dims[rows.dim], dims[cols.dim], dims["K"]
 
-	_, _, atomK := NewTiledMMA(atom, Shape(1, 1)).Tile()
-	mma := NewTiledMMA(atom, Shape(g.WarpM, g.WarpN), Tile(g.WarpM*16, g.WarpN*16, atomK))
+	mma := tiledMMA(atom, g)
 	k.Threads(mma.Threads())
 	var st *stream
 	var w work
@@ -76,15 +88,21 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 	expectGEMM[Acc](C, rows.name, cols.name, g, out)
 	k.GridDependencySynchronize()
 
-	// Block tiles. Tails need no mask: the extents above, and the end of the block's part of K, are the truth.
-	gA := A.Within(1, w.endK).Tile(Tile(g.BM, g.BK), w.tileM, All) // (BLK_M,BLK_K,k)
-	order := newColumns(elem.KindOf[E](), elem.KindOf[O](), g, cols.major)
-	gB := B.Within(1, w.endK).Tile(Tile(order.tile(), g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
+	// Block tiles. Tails need no mask: the extents above, and the end of the block's part of K, are the truth. The copy engine
+	// knows the extents alone, but its tiles are those of the block's part.
+	if g.Sync != TMALoads {
+		A, B = A.Within(1, w.endK), B.Within(1, w.endK)
+	}
+	gA := A.Tile(Tile(g.BM, g.BK), w.tileM, All)         // (BLK_M,BLK_K,k)
+	gB := B.Tile(Tile(order.tile(), g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
 	thr := mma.Slice(k.Thread)
-	a := newOperand(k, rows.name, gA, g, rows.major, CopyA(toFragments[E](rows.major), mma),
-		func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentA(thr, s) }) // (MMA,MMA_M,MMA_K)
-	b := newOperand(k, cols.name, gB, g, cols.major, CopyB(toFragments[E](cols.major), mma),
-		func(s Tensor[Smem, E]) Tensor[Rmem, E] { return FragmentB(thr, s) }) // (MMA,MMA_N,MMA_K)
+	a, b := newOperand(k, rows.name, gA, g, rows.major), newOperand(k, cols.name, gB, g, cols.major)
+	if g.WGMMA {
+		a.shared, b.shared = PartitionA(thr, a.stages), PartitionB(thr, b.stages) // (MMA,MMA_M,MMA_K,PIPE) (MMA,MMA_N,MMA_K,PIPE)
+	} else {
+		a = a.toRegisters(k, CopyA(toFragments[E](rows.major), mma), FragmentA(thr, a.stage(0))) // (MMA,MMA_M,MMA_K)
+		b = b.toRegisters(k, CopyB(toFragments[E](cols.major), mma), FragmentB(thr, b.stage(0))) // (MMA,MMA_N,MMA_K)
+	}
 	p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, columns: order, a: a, b: b, acc: FragmentOfC(thr, Shape(g.BM, g.BN))} // (MMA,MMA_M,MMA_N)
 	p.pipe = NewPipeline(k, "pipe", g.Stages, g.Sync)
 	end := newStore(p, C, N, alpha, beta, out)
@@ -111,14 +129,24 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 	})
 }
 
+// tiledMMA lays an instruction out over the block's warps.
+func tiledMMA[E, Acc elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], g GEMMConfig) TiledMMA[Acc, E, E, Acc] {
+	if g.WGMMA {
+		return NewTiledMMA(atom, Shape(g.WarpM/warpgroup, g.WarpN))
+	}
+	_, _, atomK := NewTiledMMA(atom, Shape(1, 1)).Tile()
+	return NewTiledMMA(atom, Shape(g.WarpM, g.WarpN), Tile(g.WarpM*16, g.WarpN*16, atomK))
+}
+
 // factor is an operand as its caller knows it.
 type factor struct {
 	name, dim string
 	major     Major
 }
 
-// extents declares M, N and K; what is adjacent in an operand is a multiple of 16 bytes.
-func extents[E elem.Any](k *K, g GEMMConfig, factors ...factor) map[string]Expr {
+// extents declares M, N and K; what is adjacent in an operand is a multiple of 16 bytes. Where the copy engine deals the
+// columns out, their number is a multiple of those that it deals out together.
+func extents[E elem.Any](k *K, g GEMMConfig, order columns, factors ...factor) map[string]Expr {
 	k.Helper()
 	facts, dims := map[string][]Fact{}, map[string]Expr{}
 	for _, f := range factors {
@@ -127,6 +155,10 @@ func extents[E elem.Any](k *K, g GEMMConfig, factors ...factor) map[string]Expr 
 			d = f.dim
 		}
 		facts[d] = []Fact{Multiple(vector[E]())}
+	}
+	if g.Sync == TMALoads && order.permuted() {
+		cols := factors[len(factors)-1].dim
+		facts[cols] = append(facts[cols], Multiple(order.width()))
 	}
 	if g.SplitK { // so that 32 bits hold where a part of K begins and how far it reaches
 		facts["K"] = append(facts["K"], AtMost(MaxExtent/2))
@@ -147,73 +179,6 @@ type product[E, Acc elem.Any] struct {
 	a, b    operand[E]
 	acc     Tensor[Rmem, Acc] // (MMA,MMA_M,MMA_N)
 	pipe    *Pipeline
-}
-
-// ahead is how many tiles are in flight.
-func (p *product[E, Acc]) ahead() int {
-	if p.g.Sync == MBarriers {
-		return p.g.Stages - 2 // and one of slack, by which warps may drift apart
-	}
-	return p.g.Stages - 1
-}
-
-// place is the pipeline's number of a tile: with StreamK, stage 0 is the last to be filled, and is free for results until then.
-func (p *product[E, Acc]) place(tile Expr) Expr {
-	if p.g.StreamK {
-		return tile.Add(1)
-	}
-	return tile
-}
-
-func (p *product[E, Acc]) fetch(tile Expr, part, parts int) {
-	at, stage := p.w.firstTile.Add(tile), p.pipe.Stage(p.place(tile))
-	p.a.fetch(at, stage, part, parts)
-	p.b.fetch(at, stage, part, parts)
-}
-
-func (p *product[E, Acc]) read(tile Expr, step int) {
-	stage := p.pipe.Stage(p.place(tile))
-	p.a.read(stage, step)
-	p.b.read(stage, step)
-}
-
-// start begins the copies of the first tiles.
-func (p *product[E, Acc]) start() {
-	p.k.Helper()
-	p.k.Loop(0, p.ahead(), func(t Expr) { // a loop of the kernel
-		p.k.Helper()
-		p.fetch(t, 0, 1)
-		p.pipe.Commit(p.place(t))
-	})
-}
-
-// loop sums the tiles of A and B up: copies run ahead by the stages, and fragments by one step. Afterwards the stages are free.
-func (p *product[E, Acc]) loop() {
-	k, pipe := p.k, p.pipe
-	k.Helper()
-	first := k.BlockX.Mul(0)
-	Clear(p.acc)
-	pipe.Wait(p.place(first))
-	p.read(first, 0)
-	steps := p.a.fragment.Extent(2)
-	k.Loop(0, p.w.tiles, func(t Expr) {
-		k.Helper()
-		next := t.Add(p.ahead())
-		pipe.Acquire(p.place(next))
-		for step := range steps { // a Go loop runs while generating
-			if step < steps-1 {
-				p.fetch(next, step, steps-1)
-				p.read(t, step+1)
-			} else {
-				pipe.Commit(p.place(next))
-				pipe.Release(p.place(t)) // the last fragments of this tile are in registers
-				pipe.Wait(p.place(t.Add(1)))
-				p.read(t.Add(1), 0)
-			}
-			Gemm(p.mma, p.a.fragment.At(All, All, step), p.b.fragment.At(All, All, step), p.acc)
-		}
-	})
-	pipe.Drain()
 }
 
 // globalOutput declares C (M,N), one for each of l products.

@@ -31,6 +31,8 @@ type operand[E elem.Any] struct {
 	tXs      Tensor[Smem, E] // (CPY,MMA_MN,MMA_K,PIPE)
 	tXr      Tensor[Rmem, E] // (CPY,MMA_MN,MMA_K)
 	fragment Tensor[Rmem, E] // (MMA,MMA_MN,MMA_K)
+	tiles    Tensor[Gmem, E] // (BLK_MN,BLK_K,k)
+	shared   Tensor[Smem, E] // (MMA,MMA_MN,MMA_K,PIPE), what wgmma reads
 	dealt    int             // the mode along which the copies of a stage are dealt out to the steps of a tile
 }
 
@@ -89,12 +91,15 @@ func beside(vectors int) int {
 	return min(vectors, 8)
 }
 
-// newOperand sets an operand's way up: tiles is its view in global memory (BLK_MN,BLK_K,k).
-func newOperand[E elem.Any](k *K, name string, tiles Tensor[Gmem, E], g GEMMConfig, major Major, s2r TiledCopy[Smem, Rmem, E],
-	fragment func(Tensor[Smem, E]) Tensor[Rmem, E]) operand[E] {
+// newOperand sets up an operand's way to shared memory: tiles is its view in global memory (BLK_MN,BLK_K,k).
+func newOperand[E elem.Any](k *K, name string, tiles Tensor[Gmem, E], g GEMMConfig, major Major) operand[E] {
 	k.Helper()
 	mn, bk, vec, threads := tiles.Extent(0), tiles.Extent(1), vector[E](), g.threads()
-	o := operand[E]{s2r: s2r, dealt: 1}
+	o := operand[E]{tiles: tiles, dealt: 1}
+	o.stages = Shared[E](k, "s"+name, TileToShape(stageLayout[E](mn, bk, major), mn, bk, g.Stages)) // (BLK_MN,BLK_K,PIPE)
+	if g.Sync == TMALoads {
+		return o
+	}
 	vecs := beside(bk / vec)
 	thr, val := Shape(threads/vecs, vecs).Strides(vecs, 1), Shape(1, vec)
 	if major == MNMajor {
@@ -106,14 +111,22 @@ func newOperand[E elem.Any](k *K, name string, tiles Tensor[Gmem, E], g GEMMConf
 		atom = atoms.SM80_CP_ASYNC_CACHEALWAYS_U128
 	}
 	o.g2s = NewTiledCopyD[E](atom, thr, val)
-	o.stages = Shared[E](k, "s"+name, TileToShape(stageLayout[E](mn, bk, major), mn, bk, g.Stages)) // (BLK_MN,BLK_K,PIPE)
 	load := o.g2s.Slice(k.Thread)
 	o.tGg, o.tGs = load.PartitionS(tiles), load.PartitionD(o.stages) // (CPY,CPY_MN,CPY_K,k) (CPY,CPY_MN,CPY_K,PIPE)
-	o.fragment = fragment(o.stages.At(All, All, 0))                  // (MMA,MMA_MN,MMA_K)
+	return o
+}
+
+// toRegisters sets up its way on to fragments, of one stage (MMA,MMA_MN,MMA_K).
+func (o operand[E]) toRegisters(k *K, s2r TiledCopy[Smem, Rmem, E], fragment Tensor[Rmem, E]) operand[E] {
+	k.Helper()
+	o.s2r, o.fragment = s2r, fragment
 	read := s2r.Slice(k.Thread)
 	o.tXs, o.tXr = read.PartitionS(o.stages), read.RetileD(o.fragment) // (CPY,MMA_MN,MMA_K,PIPE) (CPY,MMA_MN,MMA_K)
 	return o
 }
+
+// stage takes the stage-th stage of the operand as it is.
+func (o operand[E]) stage(n any) Tensor[Smem, E] { return o.stages.At(All, All, n) } // (BLK_MN,BLK_K)
 
 // fetch starts the part-th of parts of a tile's copies into a stage.
 func (o operand[E]) fetch(tile, stage any, part, parts int) {
@@ -124,6 +137,11 @@ func (o operand[E]) fetch(tile, stage any, part, parts int) {
 		at[o.dealt] = i
 		Copy(o.g2s, src.At(at...), dst.At(at...))
 	}
+}
+
+// load has the copy engine bring a tile into a stage.
+func (o operand[E]) load(f *StageFill, tile, stage any) {
+	TMALoad(f, o.tiles.At(All, All, tile), o.stage(stage))
 }
 
 // read takes the fragments of one step of a tile from a stage.

@@ -51,9 +51,11 @@ func (ws workspace[Acc]) exchange(k *K, s share, thread Expr, acc Tensor[Rmem, A
 	bits, thr, val := 4*elem.KindOf[Acc]().Bits(), Shape(ws.threads), Shape(4)
 	r2g := NewTiledCopy[Acc](atoms.UniversalCopy[Rmem, Gmem](bits), thr, val)
 	g2r := NewTiledCopy[Acc](atoms.UniversalCopy[Gmem, Rmem](bits), thr, val)
-	vec := FragmentLike(ws.parts.At(All, 0, 0, 0).Tile(Tile(4), 0)) // (4)
+	vec := FragmentLike(ws.parts.At(All, 0, 0, 0).Tile(Tile(4), 0))                                    // (4)
+	quads := acc.Extent(0) / 4                                                                         // wgmma has several in one tile
+	quad := func(m, n int) Tensor[Rmem, Acc] { return acc.At(All, m, n/quads).Tile(Tile(4), n%quads) } // (4)
 	each := func(f func(m, n int)) {
-		for n := range acc.Extent(2) {
+		for n := range acc.Extent(2) * quads {
 			for m := range acc.Extent(1) {
 				f(m, n)
 			}
@@ -63,7 +65,7 @@ func (ws workspace[Acc]) exchange(k *K, s share, thread Expr, acc Tensor[Rmem, A
 	mine := r2g.Slice(thread).PartitionD(ws.parts.At(All, All, All, slot(s.mine))) // (CPY,1,MMA_M,MMA_N)
 	each(func(m, n int) {
 		k.Helper()
-		Map(acc.At(All, m, n), vec, func(v Val[Acc]) Val[Acc] { return v })
+		Map(quad(m, n), vec, func(v Val[Acc]) Val[Acc] { return v })
 		Copy(r2g, vec, mine.At(All, 0, m, n))
 	})
 	missing := k.Let("toCome", s.parts.Sub(1).Sub(Arrive(k, ws.counters.At(s.counter), s.parts)))
@@ -75,7 +77,7 @@ func (ws workspace[Acc]) exchange(k *K, s share, thread Expr, acc Tensor[Rmem, A
 			each(func(m, n int) {
 				k.Helper()
 				Copy(g2r, theirs.At(All, 0, m, n), vec)
-				Combine(acc.At(All, m, n), vec, func(sum, v Val[Acc]) Val[Acc] { return sum.Add(v) })
+				Combine(quad(m, n), vec, func(sum, v Val[Acc]) Val[Acc] { return sum.Add(v) })
 			})
 		}
 		k.If(s.parts.Eq(2), func() { add(s.mine.Mul(-1).Add(1).Max(0)) }, // either order gives the same sum

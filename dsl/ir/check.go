@@ -175,7 +175,7 @@ func (t *Tensor) WholeWords() bool {
 // CheckGemm says why an MMA cannot accumulate a*b into c.
 func CheckGemm(m *TiledMMA, a, b, c *Tensor) error {
 	if m.Row.IsGMMA() {
-		return fmt.Errorf("%s is asynchronous and reads shared memory through descriptors, which Gemm does not issue", m.Row.Name)
+		return fmt.Errorf("%s is asynchronous and reads shared memory: WarpgroupGemm issues it", m.Row.Name)
 	}
 	for _, x := range []struct {
 		t *Tensor
@@ -193,27 +193,7 @@ func CheckGemm(m *TiledMMA, a, b, c *Tensor) error {
 			return fmt.Errorf("mode 0 of %s expects %d values, those of %s, but has %d", x.t.Name, per*int64(regs.Count), m.Row.Name, n)
 		}
 	}
-	ra, rb, rc := a.Layout.Rank(), b.Layout.Rank(), c.Layout.Rank()
-	if ra != rb || ra < 2 || ra > 3 || rc != 3 {
-		return fmt.Errorf("expects A (MMA,MMA_M,MMA_K), B (MMA,MMA_N,MMA_K) and C (MMA,MMA_M,MMA_N), or A and B without their K mode, but got %s, %s and %s",
-			a.Layout.Shape(), b.Layout.Shape(), c.Layout.Shape())
-	}
-	same := func(name string, x *Tensor, i int, y *Tensor, j int) error {
-		if p, q := sizeOf(x.Layout.Mode(i)), sizeOf(y.Layout.Mode(j)); p != q {
-			return fmt.Errorf("%s expects one extent, but %s has %d in mode %d and %s has %d in mode %d", name, x.Name, p, i, y.Name, q, j)
-		}
-		return nil
-	}
-	if err := same("MMA_M", a, 1, c, 1); err != nil {
-		return err
-	}
-	if err := same("MMA_N", b, 1, c, 2); err != nil {
-		return err
-	}
-	if ra == 3 {
-		return same("MMA_K", a, 2, b, 2)
-	}
-	return nil
+	return checkModes(a, b, c)
 }
 
 // CheckMap says why the elements of two views do not belong together one by one.

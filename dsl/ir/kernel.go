@@ -14,6 +14,7 @@ type Kernel struct {
 	Name      string
 	Doc       []string
 	Params    []*cir.Param
+	Maps      []*cir.TensorMap
 	Threads   int
 	MinBlocks int
 	Grid      [3]sym.Expr
@@ -74,7 +75,7 @@ type (
 		cir.Pos
 		Step   MBarrierStep
 		Bar    *Tensor  // of rank 0 or one element
-		Count  int      // of Init
+		Count  int      // of Init; the bytes of Expect
 		Parity sym.Expr // of Wait
 	}
 	// StmtOp is a statement that needs no lowering: barriers, groups, variables, comments.
@@ -90,6 +91,7 @@ const (
 	MBarrierArrive                    // once for each warp
 	MBarrierArriveCopies              // when the thread's asynchronous copies have landed
 	MBarrierWait
+	MBarrierExpect // arrives, and waits for Count bytes more
 )
 
 func (MBarrierOp) op() {}

@@ -127,5 +127,6 @@ func (s *state) mbarrier(op ir.MBarrierOp) ([]cir.Stmt, error) {
 		ir.MBarrierArrive:       cir.MBarrierArrive{Pos: op.Pos, Bar: bar, OncePerWarp: true},
 		ir.MBarrierArriveCopies: cir.CpAsyncArrive{Pos: op.Pos, Bar: bar},
 		ir.MBarrierWait:         cir.MBarrierWait{Pos: op.Pos, Bar: bar, Parity: op.Parity},
+		ir.MBarrierExpect:       cir.MBarrierExpect{Pos: op.Pos, Bar: bar, Bytes: op.Count},
 	}[op.Step]}, nil
 }

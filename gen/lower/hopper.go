@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gocute/gocute/atoms"
-	"github.com/gocute/gocute/elem"
 )
 
 // registers names n PTX registers, such as {d0, d1}.
@@ -37,15 +36,7 @@ func GMMAStatement(row *atoms.MMARow) (string, error) {
 	}
 	args := []string{registers("d", row.RD.Count), a, "descB", "accumulate"}
 	text := strings.Join(args, ", ")
-	if row.D != elem.KS32 { // the signs of A and B
-		text += ", 1, 1"
-	}
-	if row.EA.Bits() == 16 {
-		if !inRegisters {
-			text += majorBit[row.MajorA]
-		}
-		text += majorBit[row.MajorB]
-	}
+	text += gmmaTail(row)
 	return fmt.Sprintf("{\n.reg .%s d<%d>;\n%s.reg .b64 descB;\n.reg .pred accumulate;\n%s %s;\n}\n", d, row.RD.Count, decl, row.PTX, text), nil
 }
 

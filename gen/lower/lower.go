@@ -44,7 +44,7 @@ type state struct {
 func Lower(k *ir.Kernel) (*cir.Kernel, error) {
 	s := &state{in: k, mems: map[*ir.Storage]*cir.Mem{}, regs: map[*ir.Storage]*cir.Reg{}, seen: map[string]sym.Expr{},
 		used: map[string]bool{}, open: map[string]bool{}, ops: map[string]*cir.Op{}}
-	s.out = &cir.Kernel{Name: k.Name, Doc: k.Doc, Params: k.Params, Threads: k.Threads, MinBlocks: k.MinBlocks,
+	s.out = &cir.Kernel{Name: k.Name, Doc: k.Doc, Params: k.Params, Maps: k.Maps, Threads: k.Threads, MinBlocks: k.MinBlocks,
 		Grid: k.Grid, Requires: k.Requires, Arch: 80}
 	for _, p := range Passes() {
 		if err := p.run(s); err != nil {
@@ -157,6 +157,12 @@ func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 		return s.arrive(op)
 	case ir.ClockOp:
 		return s.readClock(op)
+	case ir.TensorCopyOp:
+		return s.tensorCopy(op)
+	case ir.WarpgroupGemmOp:
+		return s.warpgroupGemm(op)
+	case ir.WarpgroupWaitOp:
+		return s.warpgroupWait(op)
 	}
 	return nil, fmt.Errorf("no lowering for %T", op)
 }
@@ -183,6 +189,8 @@ func finish(s *state) error {
 		case cir.CpAsyncStmt:
 			needAlign(st.Src, st.Op.Bytes)
 			needAlign(st.Dst, st.Op.Bytes)
+		case cir.TensorLoad:
+			st.Map.Of.Mem.Align = max(st.Map.Of.Mem.Align, 16)
 		}
 	})
 	return nil

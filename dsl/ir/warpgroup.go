@@ -1,0 +1,120 @@
+package ir
+
+import (
+	"fmt"
+
+	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+type (
+	// WarpgroupGemmOp starts C += A*B over operands in shared memory (MMA,MMA_M,MMA_K), (MMA,MMA_N,MMA_K) and
+	// accumulators (MMA,MMA_M,MMA_N).
+	WarpgroupGemmOp struct {
+		cir.Pos
+		MMA     *TiledMMA
+		A, B, C *Tensor
+	}
+	// WarpgroupWaitOp waits for products; the accumulators are complete afterwards.
+	WarpgroupWaitOp struct {
+		cir.Pos
+		Pending int
+		Accs    []*Storage
+	}
+)
+
+func (TensorCopyOp) op()    {}
+func (WarpgroupGemmOp) op() {}
+func (WarpgroupWaitOp) op() {}
+
+// CheckWarpgroupGemm says why a wgmma instruction cannot accumulate a*b into c.
+func CheckWarpgroupGemm(m *TiledMMA, a, b, c *Tensor) error {
+	if !m.Row.IsGMMA() || m.Row.RA.Type != "u64" {
+		return fmt.Errorf("expects a wgmma instruction with both operands in shared memory, but got %s", m.Row.Name)
+	}
+	for _, x := range []struct {
+		t *Tensor
+		o Operand
+	}{{a, A}, {b, B}} {
+		if p := x.t.Values; p == nil || p.MMA != m || p.Operand != x.o || x.t.Storage.Space != Shared {
+			return fmt.Errorf("expects a view of operand %c of this MMA in shared memory (Partition%c), but got %s", x.o, x.o, x.t.Name)
+		}
+		if _, err := SmemMatrix(m, x.t); err != nil {
+			return err
+		}
+	}
+	regs := m.Regs(C)
+	per := int64(regs.Bits() / regs.Count / c.Elem.Bits())
+	if p := c.Values; p == nil || p.MMA != m || p.Operand != C {
+		return fmt.Errorf("expects a fragment of operand C of this MMA (FragmentC), but %s is another view", c.Name)
+	}
+	if err := adjacent(c, per, m.Row.Name); err != nil {
+		return err
+	}
+	return checkModes(a, b, c)
+}
+
+// checkModes compares the repeats of operands.
+func checkModes(a, b, c *Tensor) error {
+	ra, rb, rc := a.Layout.Rank(), b.Layout.Rank(), c.Layout.Rank()
+	if ra != rb || ra < 2 || ra > 3 || rc != 3 {
+		return fmt.Errorf("expects A (MMA,MMA_M,MMA_K), B (MMA,MMA_N,MMA_K) and C (MMA,MMA_M,MMA_N), or A and B without their K mode, but got %s, %s and %s",
+			a.Layout.Shape(), b.Layout.Shape(), c.Layout.Shape())
+	}
+	same := func(name string, x *Tensor, i int, y *Tensor, j int) error {
+		if p, q := sizeOf(x.Layout.Mode(i)), sizeOf(y.Layout.Mode(j)); p != q {
+			return fmt.Errorf("%s expects one extent, but %s has %d in mode %d and %s has %d in mode %d", name, x.Name, p, i, y.Name, q, j)
+		}
+		return nil
+	}
+	if err := same("MMA_M", a, 1, c, 1); err != nil {
+		return err
+	}
+	if err := same("MMA_N", b, 1, c, 2); err != nil {
+		return err
+	}
+	if ra == 3 {
+		return same("MMA_K", a, 2, b, 2)
+	}
+	return nil
+}
+
+// SmemMatrix is what a wgmma descriptor says of an operand in shared memory, but where it is. Rows along K have one of the
+// three canonical swizzles; operands that are contiguous along M or N, and those that are not swizzled, are refused.
+func SmemMatrix(m *TiledMMA, t *Tensor) (cir.SmemMatrix, error) {
+	none := cir.SmemMatrix{}
+	swizzle, err := engineSwizzle(t)
+	if err == nil && swizzle == 0 {
+		err = fmt.Errorf("expects rows of 32, 64 or 128 bytes that are swizzled, but %s is not swizzled", t.Name)
+	}
+	if err != nil {
+		return none, err
+	}
+	mode := t.Layout.Mode(0)
+	if !mode.IsStatic() {
+		return none, fmt.Errorf("expects a static layout, but %s is %s", t.Name, t.Layout)
+	}
+	depth := int64(m.Row.K)
+	rows, row := sizeOf(mode)/depth, int64(16<<swizzle*8/t.Elem.Bits())
+	eight := row * 8
+	if rows > 8 {
+		eight = mode.AtInt(8)
+	}
+	for k := range depth {
+		for r := range rows {
+			want := r/8*eight + r%8*row + k
+			if got := mode.AtInt(r + rows*k); got != want {
+				return none, fmt.Errorf("expects rows of %d elements along K, adjacent in eights and each eight as far from the last, but element (%d,%d) of %s %s lies at %d and not at %d",
+					row, r, k, t.Name, algebra.Make(mode), got, want)
+			}
+		}
+	}
+	size := int64(t.Elem.Bits() / 8)
+	if period := eight * size % int64(128<<swizzle); period != 0 {
+		return none, fmt.Errorf("expects eights of rows a multiple of %d bytes apart, but those of %s are %d", 128<<swizzle, t.Name, eight*size)
+	}
+	if !t.Offset.DivisibleBy(16 / size) {
+		return none, fmt.Errorf("expects an operand at a multiple of 16 bytes, but %s begins at element %s", t.Name, t.Offset)
+	}
+	return cir.SmemMatrix{Stride: int(eight * size), Swizzle: swizzle}, nil
+}
