@@ -11,12 +11,14 @@ import (
 
 // headerNames says which files hold the instructions of a class, by architecture.
 var headerNames = map[cir.OpClass]string{
-	cir.MMA:      "gocute/mma_sm%d.cuh",
-	cir.LdMatrix: "gocute/copy_sm%d.cuh",
-	cir.CpAsync:  "gocute/copy_sm%d.cuh",
-	cir.Dot:      "gocute/mma_sm%d.cuh",
-	cir.StMatrix: "gocute/copy_sm%d.cuh",
-	cir.WarpMove: "gocute/copy_sm%d.cuh",
+	cir.MMA:        "gocute/mma_sm%d.cuh",
+	cir.LdMatrix:   "gocute/copy_sm%d.cuh",
+	cir.CpAsync:    "gocute/copy_sm%d.cuh",
+	cir.Dot:        "gocute/mma_sm%d.cuh",
+	cir.StMatrix:   "gocute/copy_sm%d.cuh",
+	cir.WarpMove:   "gocute/copy_sm%d.cuh",
+	cir.TensorCopy: "gocute/copy_sm%d.cuh",
+	cir.GMMA:       "gocute/mma_sm%da.cuh", // no other architecture has these
 }
 
 // headerOf is the file that holds the wrapper of an instruction.

@@ -81,7 +81,7 @@ struct bfloat16_t {
 }`},
 	{"round4_s8", helperFile, round4("s8", "")},
 	{"round4_u8", helperFile, round4("u8", " without a sign")},
-}, mbarrierHelpers(), gridHelpers(), packedHelpers(), vectorHelpers())
+}, mbarrierHelpers(), hopperHelpers(), gridHelpers(), packedHelpers(), vectorHelpers())
 
 // round4 is a function that rounds four numbers to integers of 8 bits in one register, two with each instruction of the chip.
 func round4(kind, sign string) string {

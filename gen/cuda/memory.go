@@ -112,6 +112,15 @@ func (p *printer) pointer(a cir.Addr, write bool) string {
 	return base
 }
 
+// bytes is the index in bytes.
+func (p *printer) bytes(a cir.Addr) sym.Expr {
+	var bytes sym.Expr
+	for _, t := range p.unit(a).Terms() { // one by one: a power of two then moves into an exclusive or
+		bytes = bytes.Add(t.Mul(sym.Int(max(1, a.Mem.Elem.Bits()/8))))
+	}
+	return bytes
+}
+
 // shared is the 32-bit address of an element of shared memory.
 func (p *printer) shared(a cir.Addr) string {
 	u := p.mem(a, false)
@@ -123,10 +132,7 @@ func (p *printer) shared(a cir.Addr) string {
 		return ""
 	}
 	u.address = true
-	var bytes sym.Expr
-	for _, t := range p.unit(a).Terms() { // one by one: a power of two then moves into an exclusive or
-		bytes = bytes.Add(t.Mul(sym.Int(max(1, a.Mem.Elem.Bits()/8))))
-	}
+	bytes := p.bytes(a)
 	base := a.Mem.Name + "_u32"
 	if bytes.Is(0) {
 		return base

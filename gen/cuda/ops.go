@@ -9,14 +9,14 @@ import (
 )
 
 // form is one of the functions of an instruction's wrapper.
-type form uint8
+type form uint16
 
 const (
 	byPointer  form = 1 << iota // operands are adjacent registers: fma(d, a, b, c) and copy(src, d)
 	byRegister                  // one argument a register
 	whole                       // cp.async of all bytes
 	partly                      // cp.async of the first bytes, zeros behind them
-	allForms   = byPointer | byRegister | whole | partly
+	allForms   = byPointer | byRegister | whole | partly | anyDims
 )
 
 // instr is a used instruction with the functions of it that are used.

@@ -187,6 +187,9 @@ func (p *printer) params() string {
 			args = append(args, "const "+p.pointee(a.Elem)+"* __restrict__ "+a.Name)
 		}
 	}
+	for _, m := range p.kernel.Maps {
+		args = append(args, "const __grid_constant__ TensorMap "+m.Name)
+	}
 	if one := strings.Join(args, ", "); len(one)+len(p.kernel.Name) <= maxWidth {
 		return one
 	}

@@ -36,6 +36,14 @@ func (p *printer) declareArguments() {
 			p.declare(a.Name, symbol{})
 		}
 	}
+	for _, m := range k.Maps {
+		if m == nil {
+			p.fail("expected a tensor map, but got none")
+			return
+		}
+		p.use.helper("TensorMap")
+		p.declare(m.Name, symbol{})
+	}
 }
 
 // declareShared puts the shared arrays in scope and checks their places.
@@ -81,7 +89,10 @@ func (p *printer) body(body []cir.Stmt) {
 		if i > 0 && apart(body[i-1], s) {
 			p.out.WriteByte('\n')
 		}
-		p.stmt(s)
+		if rest := body[i+1:]; !p.hopper(s, rest) {
+			p.stmt(s)
+			p.fenceInits(s, rest)
+		}
 	}
 	p.syms, p.regs = syms, regs
 }
@@ -275,7 +286,7 @@ var reserved = wordSet(`alignas alignof and asm auto bool break case catch char 
 	new not operator or private protected public register return short signed sizeof static struct switch
 	template this throw true try typedef typename union unsigned using virtual void volatile while xor
 	min max smem gocute tid bx by bz threadIdx blockIdx blockDim gridDim warpSize
-	int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uint2 uint4 float2 float4 half`)
+	int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uint2 uint4 float2 float4 half TensorMap`)
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}

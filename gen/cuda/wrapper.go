@@ -13,7 +13,7 @@ func (in *instr) text() string {
 	if in.op.Times > 0 {
 		fns = append(fns, partText(in.op))
 	}
-	for _, f := range []form{byPointer, byRegister, whole, partly} {
+	for _, f := range []form{byPointer, byRegister, whole, partly, dims1, dims2, dims3, dims4, dims5} {
 		if in.forms&f != 0 && forms[in.op.Class]&f != 0 {
 			fns = append(fns, writers[in.op.Class](in.op, f))
 		}
@@ -23,22 +23,26 @@ func (in *instr) text() string {
 
 // forms says which functions an instruction of a class has.
 var forms = map[cir.OpClass]form{
-	cir.MMA:      byPointer | byRegister,
-	cir.LdMatrix: byPointer | byRegister,
-	cir.CpAsync:  whole | partly,
-	cir.Dot:      byPointer | byRegister,
-	cir.StMatrix: byPointer | byRegister,
-	cir.WarpMove: byPointer | byRegister,
+	cir.MMA:        byPointer | byRegister,
+	cir.LdMatrix:   byPointer | byRegister,
+	cir.CpAsync:    whole | partly,
+	cir.Dot:        byPointer | byRegister,
+	cir.StMatrix:   byPointer | byRegister,
+	cir.WarpMove:   byPointer | byRegister,
+	cir.TensorCopy: anyDims,
+	cir.GMMA:       byPointer | byRegister,
 }
 
 // writers print one function of the wrapper.
 var writers = map[cir.OpClass]func(*cir.Op, form) string{
-	cir.MMA:      mmaText,
-	cir.LdMatrix: ldmatrixText,
-	cir.CpAsync:  cpAsyncText,
-	cir.Dot:      dotText,
-	cir.StMatrix: stmatrixText,
-	cir.WarpMove: warpMoveText,
+	cir.MMA:        mmaText,
+	cir.LdMatrix:   ldmatrixText,
+	cir.CpAsync:    cpAsyncText,
+	cir.Dot:        dotText,
+	cir.StMatrix:   stmatrixText,
+	cir.WarpMove:   warpMoveText,
+	cir.TensorCopy: tensorCopyText,
+	cir.GMMA:       gmmaText,
 }
 
 const member = "  static __device__ __forceinline__ void "

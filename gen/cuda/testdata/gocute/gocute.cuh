@@ -119,6 +119,52 @@ __device__ __forceinline__ void mbarrier_wait(uint32_t bar, uint32_t parity) {
   } while (!done);
 }
 
+// What the copy engine is told of a tensor (a CUtensorMap); the launcher makes it.
+struct alignas(64) TensorMap {
+  uint64_t words[16];
+};
+
+// Shows the mbarriers that the thread has set up to the copy engine.
+__device__ __forceinline__ void fence_barrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+
+// Arrives; the phase then lasts until so many bytes more have landed, too.
+__device__ __forceinline__ void mbarrier_arrive_expect_tx(uint32_t bar, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" : : "r"(bar), "r"(bytes) : "memory");
+}
+
+// What wgmma is told of an operand: rows of 16 << swizzle bytes at addr + offset, every 8 of them stride bytes apart.
+__device__ __forceinline__ uint64_t gmma_desc(uint32_t addr, int offset, uint32_t stride, uint32_t swizzle) {
+  const uint32_t low = (addr >> 4) + (uint32_t)(offset >> 4) + (1u << 16), high = stride >> 4 | (4u - swizzle) << 30;
+  return (uint64_t)high << 32 | low;
+}
+
+// Orders what was written to registers before products that add to them.
+__device__ __forceinline__ void warpgroup_arrive() {
+  asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
+}
+
+// Closes the warpgroup's group of products.
+__device__ __forceinline__ void warpgroup_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+}
+
+// Keeps nvcc from moving accesses to a register past this place.
+__device__ __forceinline__ void warpgroup_fence_operand(float& r) {
+  asm volatile("" : "+f"(r) : : "memory");
+}
+
+// Keeps nvcc from moving accesses to a register past this place.
+__device__ __forceinline__ void warpgroup_fence_operand(uint32_t& r) {
+  asm volatile("" : "+r"(r) : : "memory");
+}
+
+// Keeps nvcc from moving accesses to a register past this place.
+__device__ __forceinline__ void warpgroup_fence_operand(int32_t& r) {
+  asm volatile("" : "+r"(r) : : "memory");
+}
+
 // Counts the block in at a counter, which is back at 0 after n blocks: how many came before. What blocks wrote before
 // they came can be seen by those that come later. word is the block's own.
 __device__ __forceinline__ int arrive(uint32_t* counter, int n, uint32_t* word) {
