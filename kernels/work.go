@@ -71,7 +71,9 @@ func newWork(k *K, g GEMMConfig, M, N, K Expr) work {
 		each := k.Let("tilesEach", all.CeilDiv(splits))
 		w.firstTile = k.Let("firstTile", k.BlockY.Mul(each).Min(all))
 		w.tiles = k.Let("tiles", all.Sub(w.firstTile).Min(each))
-		w.endK = k.Let("endK", w.firstTile.Add(w.tiles).Mul(g.BK))
+		if g.Sync != TMALoads { // whose tiles end where the part does
+			w.endK = k.Let("endK", w.firstTile.Add(w.tiles).Mul(g.BK))
+		}
 		w.shared, w.slots = splits.Ne(1), w.units.Mul(splits)
 		w.share = func() share {
 			unit, mine := k.Opaque("unit", unit), k.Opaque("mine", k.BlockY)
