@@ -130,8 +130,8 @@ func (c *compiler) load(s cir.Load) func(*warp) {
 			if zero := w.mask &^ ok; zero != 0 {
 				w.put(e, zero, func(int) uint64 { return 0 })
 			}
-			w.inited[e] |= ok
 		}
+		w.wrote(d, dst.n, ok)
 	}
 }
 
@@ -203,7 +203,7 @@ func (c *compiler) setReg(s cir.SetReg) func(*warp) {
 		}
 		if w.mask == fullMask {
 			w.reg[d] = *v
-			w.inited[d] = fullMask
+			w.wrote(d, 1, fullMask)
 			return
 		}
 		w.put(d, w.mask, func(lane int) uint64 { return v[lane] })

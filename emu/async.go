@@ -44,7 +44,7 @@ func (s *shared) commit(t int) {
 	s.batch[t]++
 }
 
-// landed reports whether some warp has waited for a thread's batch.
+// landed reports whether some warp has waited for a batch of a thread or for a phase of an mbarrier.
 func (b *block) landed(t int, batch uint32) bool {
 	for _, w := range b.warps {
 		if batch < w.clock.seen[t] {
@@ -66,9 +66,9 @@ func (b *block) unwaited() {
 		if rec == 0 || uint32(rec>>32) < b.sh.done[t] || b.landed(t, uint32(rec>>32)) {
 			continue
 		}
-		w := b.warps[t/32]
+		w := b.warps[threadOf(rec)/32]
 		w.now = stmtOf(rec)
-		if f := w.find(Unwaited, "", t%32, -1); f != nil {
+		if f := w.find(Unwaited, "", threadOf(rec)%32, -1); f != nil {
 			f.Message = "starts a copy that is still in flight when its thread ends"
 		}
 	}

@@ -18,6 +18,7 @@ type binding struct {
 	scalars map[*cir.Param]uint64
 	buffers map[*cir.Mem]*Buffer
 	counts  map[*cir.Mem]int64 // elements of each memory
+	boxes   map[*cir.TensorMap]shape
 	grid    [3]int64
 	exact   bool
 }
@@ -55,7 +56,32 @@ func bind(k *cir.Kernel, args Args, exact bool) (*binding, error) {
 	if err := b.requires(); err != nil {
 		return nil, err
 	}
+	if err := b.maps(); err != nil {
+		return nil, err
+	}
 	return b, b.launch()
+}
+
+// maps evaluates the extents and strides of the tensor maps.
+func (b *binding) maps() error {
+	b.boxes = map[*cir.TensorMap]shape{}
+	for _, m := range b.kernel.Maps {
+		var s shape
+		for _, x := range []struct {
+			from []sym.Expr
+			to   *[]int64
+		}{{m.Extents, &s.extents}, {m.Strides, &s.strides}} {
+			for _, e := range x.from {
+				n, err := e.Eval(b.value)
+				if err != nil {
+					return b.bad(m.Name, "%v", err)
+				}
+				*x.to = append(*x.to, n)
+			}
+		}
+		b.boxes[m] = s
+	}
+	return nil
 }
 
 func (b *binding) bad(name, format string, args ...any) *ArgError {

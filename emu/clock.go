@@ -7,11 +7,11 @@ package emu
 // every schedule and not just in this run.
 type clock struct {
 	time []uint32 // by warp
-	seen []uint32 // by thread: batches before this one
+	seen []uint32 // by thread, then by mbarrier that bytes land at: batches before this one, and phases
 }
 
 func newClock(p *program) clock {
-	return clock{time: make([]uint32, p.warps), seen: make([]uint32, p.warps*32)}
+	return clock{time: make([]uint32, p.warps), seen: make([]uint32, p.copiers())}
 }
 
 // join adds what another clock knows.

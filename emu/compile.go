@@ -130,6 +130,18 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.warpMove(s)
 	case cir.CpAsyncStmt:
 		return c.cpAsync(s)
+	case cir.MBarrierExpect:
+		return c.mbarrierExpect(s)
+	case cir.TensorLoad:
+		return c.tensorLoad(s)
+	case cir.WarpgroupMMA:
+		return c.warpgroupMMA(s)
+	case cir.WarpgroupArrive:
+		return c.warpgroupArrive()
+	case cir.WarpgroupCommit:
+		return c.warpgroupCommit()
+	case cir.WarpgroupWait:
+		return c.warpgroupWait(s)
 	case cir.SyncWarp:
 		return c.syncWarp()
 	case cir.NamedBarrier:

@@ -84,11 +84,15 @@ func (c *compiler) declReg(r *cir.Reg) func(*warp) {
 		reg = &register{name: r.Name, kind: r.Elem, bits: r.Elem.Bits(), base: c.prog.regs, count: int64(r.Count)}
 		c.regs[r] = reg
 		c.prog.regs += r.Count
+		c.prog.registers = append(c.prog.registers, reg)
 	}
 	return func(w *warp) {
 		in := w.inited[reg.base : reg.base+int(reg.count)]
 		for i := range in {
 			in[i] &^= w.mask
+		}
+		if w.gmma != nil {
+			w.gmma.touch(w, reg.base, int(reg.count), "declares")
 		}
 	}
 }
@@ -125,7 +129,17 @@ func (w *warp) put(e int, m uint32, v func(lane int) uint64) {
 			p[i] = v(i)
 		}
 	}
-	w.inited[e] |= m
+	w.wrote(e, 1, m)
+}
+
+// wrote notes that lanes in m have written n registers from e on.
+func (w *warp) wrote(e, n int, m uint32) {
+	for i := e; i < e+n; i++ {
+		w.inited[i] |= m
+	}
+	if w.gmma != nil && m != 0 {
+		w.gmma.touch(w, e, n, "writes")
+	}
 }
 
 // regAt is a compiled RegRef.
@@ -164,10 +178,13 @@ func (r *regAt) at(w *warp) int {
 	return r.reg.base + int(i)
 }
 
-// needed reports registers from e on that lanes in m read but never wrote.
+// needed reports registers from e on that lanes in m read but never wrote, or while a product is in flight to them.
 func (w *warp) needed(r *regAt, e int, m uint32) {
 	if !w.b.prog.check {
 		return
+	}
+	if w.gmma != nil && m != 0 {
+		w.gmma.touch(w, e, r.n, "reads")
 	}
 	for i := e; i < e+r.n; i++ {
 		if miss := m &^ w.inited[i]; miss != 0 {

@@ -182,8 +182,8 @@ func (f *fragment) fieldScatter(w *warp, in []uint64) {
 			for l, from := range f.place[i*f.per+j] {
 				plane[l] = in[from]
 			}
-			w.inited[e+j] = fullMask
 		}
+		w.wrote(e, f.per, fullMask)
 	}
 }
 

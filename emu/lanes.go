@@ -50,8 +50,8 @@ func (r *regAt) set(w *warp, v *[32]uint64) {
 		for l := range v {
 			w.reg[e+j][l] = v[l] >> (j * r.reg.bits) & mask
 		}
-		w.inited[e+j] = fullMask
 	}
+	w.wrote(e, r.n, fullMask)
 }
 
 // stmatrix, as the PTX ISA describes it for .m8n8 and .b16: lanes 8m to 8m+7 give the addresses of the rows of matrix m,

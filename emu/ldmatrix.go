@@ -91,9 +91,7 @@ func (w *warp) matrix(mem *smem, ok uint32, first int, index *[32]int64, n int, 
 			}
 		}
 	}
-	for e := d; e < d+r.n; e++ {
-		w.inited[e] = fullMask
-	}
+	w.wrote(d, r.n, fullMask)
 	if direct {
 		return
 	}

@@ -7,16 +7,24 @@ import (
 	"github.com/gocute/gocute/gen/cir"
 )
 
-// mbarrier is a barrier in shared memory, as SM80 has it: it counts the arrivals of a phase, and whoever waits for
-// the phase knows what those that arrived had done.
+// mbarrier is a barrier in shared memory: it counts the arrivals of a phase, and the bytes that it expects beside them
+// (as SM90 has it); whoever waits for the phase knows what those that arrived had done.
 type mbarrier struct {
 	count, pending int
+	lacks          int    // bytes that the phase expects and that have not landed; below zero where they came first
 	phase          uint32 // phases that are over
+	first          uint32 // phases of barriers that were at the same place before
 	now, over      clock  // what the arrivals of this phase, and of those that are over, know
 }
 
 func (m *mbarrier) arrive() {
-	if m.pending--; m.pending > 0 {
+	m.pending--
+	m.settle()
+}
+
+// settle ends the phase if nothing is missing.
+func (m *mbarrier) settle() {
+	if m.pending != 0 || m.lacks != 0 {
 		return
 	}
 	m.over.join(&m.now)
@@ -32,8 +40,8 @@ type barAddress struct {
 	index perLane
 }
 
-func (c *compiler) bar(a cir.Addr) barAddress {
-	x := c.address(a, 0)
+func (c *compiler) bar(a cir.Addr, depth int) barAddress {
+	x := c.address(a, depth)
 	mem, ok := x.mem.(*smem)
 	if !ok || mem.bits != 64 {
 		c.fail("an mbarrier expects a 64-bit word in shared memory, but got %s", x.mem.desc().name)
@@ -55,7 +63,7 @@ func (a barAddress) at(w *warp, lane int, index *[32]int64) *mbarrier {
 }
 
 func (c *compiler) mbarrierInit(s cir.MBarrierInit) func(*warp) {
-	a := c.bar(s.Bar)
+	a := c.bar(s.Bar, 0)
 	if s.Count < 1 || s.Count >= 1<<20 {
 		c.fail("expects an mbarrier of 1 to %d arrivals, but got %d", 1<<20-1, s.Count)
 	}
@@ -70,13 +78,17 @@ func (c *compiler) mbarrierInit(s cir.MBarrierInit) func(*warp) {
 				continue
 			}
 			a.mem.store(w, lane, i, []uint64{uint64(s.Count)})
-			w.b.bars[a.mem.base+i*64] = &mbarrier{count: s.Count, pending: s.Count, now: newClock(w.b.prog), over: newClock(w.b.prog)}
+			b := &mbarrier{count: s.Count, pending: s.Count, now: newClock(w.b.prog), over: newClock(w.b.prog)}
+			if old := w.b.bars[a.mem.base+i*64]; old != nil {
+				b.first = old.first + old.phase + 1
+			}
+			w.b.bars[a.mem.base+i*64] = b
 		}
 	}
 }
 
 func (c *compiler) mbarrierArrive(s cir.MBarrierArrive) func(*warp) {
-	a := c.bar(s.Bar)
+	a := c.bar(s.Bar, 0)
 	return func(w *warp) {
 		w.b.counts.instr[kArrive]++
 		lanes := w.mask
@@ -99,10 +111,30 @@ func (c *compiler) mbarrierArrive(s cir.MBarrierArrive) func(*warp) {
 	}
 }
 
+// mbarrierExpect arrives, and lets the phase last until so many bytes more have landed.
+func (c *compiler) mbarrierExpect(s cir.MBarrierExpect) func(*warp) {
+	a := c.bar(s.Bar, 0)
+	if s.Bytes < 1 || s.Bytes >= 1<<20 {
+		c.fail("expects an mbarrier to wait for 1 to %d bytes, but got %d", 1<<20-1, s.Bytes)
+	}
+	return func(w *warp) {
+		w.b.counts.instr[kArrive]++
+		index := a.index(w)
+		for m := w.mask; m != 0; m &= m - 1 {
+			if b := a.at(w, bits.TrailingZeros32(m), index); b != nil {
+				w.tell(&b.now)
+				b.lacks += s.Bytes
+				b.arrive()
+			}
+		}
+		w.time++
+	}
+}
+
 // cpAsyncArrive arrives when the thread's copies so far have landed. That is at once here; what matters is that only
 // those that wait for the phase know of them.
 func (c *compiler) cpAsyncArrive(s cir.CpAsyncArrive) func(*warp) {
-	a := c.bar(s.Bar)
+	a := c.bar(s.Bar, 0)
 	return func(w *warp) {
 		w.b.counts.instr[kArrive]++
 		index, sh := a.index(w), &w.b.sh
@@ -121,7 +153,7 @@ func (c *compiler) cpAsyncArrive(s cir.CpAsyncArrive) func(*warp) {
 }
 
 func (c *compiler) mbarrierWait(s cir.MBarrierWait) func(*warp) {
-	a := c.bar(s.Bar)
+	a := c.bar(s.Bar, 0)
 	parity := c.spread(c.expr(s.Parity, 1), 1)
 	c.prog.yields = true
 	return func(w *warp) {
@@ -146,12 +178,23 @@ func (w *warp) phaseOver(a barAddress, parity perLane) bool {
 	for m := w.mask; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
 		if b := a.at(w, lane, index); b != nil && int64(b.phase&1) == p[lane] {
-			w.waits = fmt.Sprintf("waits for a phase of parity %d of %s[%d], which has %d of %d arrivals",
-				p[lane], a.mem.name, index[lane], b.count-b.pending, b.count)
+			w.waits = fmt.Sprintf("waits for a phase of parity %d of %s[%d], which has %d of %d arrivals%s",
+				p[lane], a.mem.name, index[lane], b.count-b.pending, b.count, b.bytes())
 			return false
 		}
 	}
 	return true
+}
+
+// bytes says how many bytes a phase lacks, or has beyond what it expects.
+func (m *mbarrier) bytes() string {
+	switch {
+	case m.lacks > 0:
+		return fmt.Sprintf(" and lacks %d bytes", m.lacks)
+	case m.lacks < 0:
+		return fmt.Sprintf(" and has %d bytes more than it expects", -m.lacks)
+	}
+	return ""
 }
 
 // tell adds to a clock what this warp has done and knows.

@@ -217,9 +217,7 @@ func (f *fragment) scatter(w *warp, in []float64) {
 				plane[l] = v
 			}
 		}
-		for x := e; x < e+r.n; x++ {
-			w.inited[x] = fullMask
-		}
+		w.wrote(e, r.n, fullMask)
 	}
 }
 

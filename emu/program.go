@@ -23,11 +23,17 @@ type program struct {
 	sites         []site
 	cells         int // of shared memory
 	sharedAtomics bool
+	landings      int  // mbarriers that bytes of tensors land at
+	products      bool // a product of warpgroups reads shared memory
 	scale         scratch
-	uniforms      int // slots of integers that all lanes share
-	lanes         int // slots of integers that each lane has
-	regs          int // registers of a lane, in elements
+	uniforms      int         // slots of integers that all lanes share
+	lanes         int         // slots of integers that each lane has
+	regs          int         // registers of a lane, in elements
+	registers     []*register // in the order of their bases
 }
+
+// copiers is the number of threads, and of mbarriers that bytes of tensors land at: copies belong to one of them.
+func (p *program) copiers() int { return p.warps*32 + p.landings }
 
 // scratch counts temporaries: values of all lanes, by nesting depth of an expression.
 type scratch struct{ ints, floats, bits int }

@@ -4,11 +4,16 @@ import "math/bits"
 
 // checkRead checks that a lane may read n cells from c on, and notes that it does.
 func (s *shared) checkRead(w *warp, m *smem, lane, c, n int, collective bool) {
+	s.checkReadUntil(w, m, lane, c, n, collective, w.time)
+}
+
+// checkReadUntil is checkRead for a read that lasts until a time, which may be that of a group of products in flight.
+func (s *shared) checkReadUntil(w *warp, m *smem, lane, c, n int, collective bool, until uint32) {
 	lanes := uint64(1) << lane
 	if collective { // the row goes to all of them
 		lanes = fullMask
 	}
-	rec := packed(w.time, w.now, w.thread(lane))
+	rec := packed(until, w.now, w.thread(lane))
 	for i := c; i < c+n; i++ {
 		copied := s.a[i] != 0
 		if copied && !s.arrived(w, m, lane, i, collective) {
@@ -28,7 +33,9 @@ func (s *shared) checkRead(w *warp, m *smem, lane, c, n int, collective bool) {
 		if s.atomics != nil {
 			s.afterAtomics(w, m, lane, i, "reads", collective)
 		}
-		s.r[i*s.warps+w.id] = rec
+		if r := &s.r[i*s.warps+w.id]; until >= inFlight || uint32(*r>>32) < inFlight {
+			*r = rec
+		}
 		old := s.lanes[i] & fullMask
 		if int(s.reader[i]) != w.id || uint32(s.lanes[i]>>32) <= w.clock.time[w.id] {
 			old = 0
@@ -42,6 +49,11 @@ func (s *shared) checkRead(w *warp, m *smem, lane, c, n int, collective bool) {
 func (s *shared) arrived(w *warp, m *smem, lane, c int, collective bool) bool {
 	rec := s.a[c]
 	t, batch := threadOf(rec), uint32(rec>>32)
+	boxed := t >= s.warps*32 // then t is an mbarrier, and only its phase tells of the bytes
+	who := t
+	if boxed {
+		who = threadOf(s.w[c])
+	}
 	switch {
 	case batch < s.published[t]:
 		s.val[c], s.a[c] = s.pend[c], 0
@@ -49,7 +61,7 @@ func (s *shared) arrived(w *warp, m *smem, lane, c int, collective bool) bool {
 	case batch < w.clock.seen[t], batch < s.done[t] && t == w.thread(lane) && !collective:
 		s.val[c] = s.pend[c] // but to the others it stays unpublished
 		return true
-	case batch >= s.done[t] && t>>5 != w.id && !w.before(s.w[c]): // no wait could help
+	case !boxed && batch >= s.done[t] && t>>5 != w.id && !w.before(s.w[c]): // no wait could help
 		if f := w.race(m.name, lane, m.element(c), stmtOf(rec)); f != nil {
 			f.Message = m.text("reads", c)
 			w.other(f, t, stmtOf(rec), "a copy to which was started")
@@ -58,7 +70,7 @@ func (s *shared) arrived(w *warp, m *smem, lane, c int, collective bool) bool {
 	case batch >= s.done[t]:
 		if f := w.find(ReadInFlight, m.name, lane, m.element(c)); f != nil {
 			f.Message = m.text("reads", c) + ", whose asynchronous copy is in flight"
-			w.other(f, t, stmtOf(rec), "started")
+			w.other(f, who, stmtOf(rec), "started")
 		}
 		return false
 	}
@@ -85,12 +97,15 @@ func (s *shared) checkWrite(w *warp, m *smem, lane, c, n int) {
 		}
 		s.w[i], s.serial[i] = rec, s.count
 	}
+	if s.tensor != nil {
+		clear(s.tensor[c : c+n])
+	}
 }
 
 // afterReads judges a write to a cell by the reads of it.
 func (s *shared) afterReads(w *warp, m *smem, lane, i int) {
 	for u, r := range s.r[i*s.warps : (i+1)*s.warps] {
-		if r != 0 && u != w.id && !w.before(r) {
+		if r != 0 && (u != w.id || uint32(r>>32) >= inFlight) && !w.before(r) {
 			s.readBefore(w, m, lane, i, r)
 			break
 		}
@@ -139,6 +154,10 @@ func (s *shared) overwrite(w *warp, m *smem, lane, c int) {
 	rec := s.a[c]
 	s.a[c] = 0
 	t, batch := threadOf(rec), uint32(rec>>32)
+	who := t
+	if t >= s.warps*32 { // an mbarrier
+		who = threadOf(s.w[c])
+	}
 	check, what := WriteInFlight, ", whose asynchronous copy is in flight"
 	switch {
 	case batch < w.clock.seen[t], batch < s.done[t] && t == w.thread(lane):
@@ -148,7 +167,7 @@ func (s *shared) overwrite(w *warp, m *smem, lane, c int) {
 	}
 	if f := w.findOr(check, m.name, lane, m.element(c), stmtOf(rec)); f != nil {
 		f.Message = m.text("writes", c) + what
-		w.other(f, t, stmtOf(rec), "started")
+		w.other(f, who, stmtOf(rec), "started")
 	}
 }
 

@@ -47,11 +47,11 @@ type Unwritten struct {
 type Counts struct {
 	Blocks       int64
 	Instructions map[string]int64 // by kind, such as "mma", "ldmatrix", "load.global"
-	GlobalRead   int64            // bytes loaded, cp.async included
+	GlobalRead   int64            // bytes loaded, cp.async and tensor copies included
 	GlobalWrite  int64            // bytes stored
-	SharedRead   int64            // bytes loaded, ldmatrix included
-	SharedWrite  int64            // bytes stored, cp.async included
-	Async        int64            // bytes that cp.async wrote, zero fill included
+	SharedRead   int64            // bytes loaded, ldmatrix and wgmma included; wgmma reads B once for four warps
+	SharedWrite  int64            // bytes stored, cp.async and tensor copies included
+	Async        int64            // bytes that cp.async and tensor copies wrote, zero fill included
 	// Without NoChecks also these:
 	Sectors         int64 // 32-byte sectors of global memory that accesses touched, each once an instruction
 	LeastSectors    int64 // the same, were all accesses contiguous
@@ -59,8 +59,8 @@ type Counts struct {
 	LeastWavefronts int64 // the same, were there no bank conflicts
 }
 
-// Access is what the accesses of one statement to one memory cost, over all blocks that ran. A cp.async is two: to
-// its source and to its destination.
+// Access is what the accesses of one statement to one memory cost, over all blocks that ran. A cp.async or a copy of a
+// tensor's box is two: to its source and to its destination.
 type Access struct {
 	Pos      cir.Pos
 	Kind     string // as in Counts.Instructions
@@ -131,12 +131,18 @@ const (
 	kAtomicGlobal
 	kAtomicShared
 	kClock
+	kTensorLoad
+	kGMMA
+	kGMMAArrive
+	kGMMACommit
+	kGMMAWait
 	numKinds
 )
 
 var kindNames = [numKinds]string{"load.global", "load.shared", "store.global", "store.shared", "cp.async",
 	"ldmatrix", "mma", "cp.async.commit", "cp.async.wait", "barrier",
-	"mbarrier.arrive", "mbarrier.wait", "warp.sync", "shuffle", "vote", "atomic.global", "atomic.shared", "clock"}
+	"mbarrier.arrive", "mbarrier.wait", "warp.sync", "shuffle", "vote", "atomic.global", "atomic.shared", "clock",
+	"tensor.load", "wgmma", "wgmma.fence", "wgmma.commit", "wgmma.wait"}
 
 // tally is what the blocks of one worker have counted.
 type tally struct {
@@ -181,7 +187,8 @@ func (t *tally) counts(p *program) (Counts, []Access) {
 }
 
 func (c *Counts) sum(a *Access, k instrKind) {
-	write := k == kStoreGlobal || k == kStoreShared || k == kAtomicGlobal || k == kAtomicShared || k == kCpAsync && a.Space == cir.Shared
+	async := (k == kCpAsync || k == kTensorLoad) && a.Space == cir.Shared
+	write := k == kStoreGlobal || k == kStoreShared || k == kAtomicGlobal || k == kAtomicShared || async
 	switch {
 	case a.Space == cir.Global && write:
 		c.GlobalWrite += a.Bytes
@@ -192,7 +199,7 @@ func (c *Counts) sum(a *Access, k instrKind) {
 	default:
 		c.SharedRead += a.Bytes
 	}
-	if k == kCpAsync && write {
+	if async {
 		c.Async += a.Bytes
 	}
 	c.Sectors += a.Sectors

@@ -9,7 +9,8 @@ import (
 // shared is a block's shared memory, an entry of each slice a cell.
 //
 // Accesses and asynchronous copies are packed: the time of the warp or the batch of the copy in the upper half, then
-// 16 bits of statement and 16 of thread+1.
+// 16 bits of statement and 16 of thread+1. A copy of a tensor's box belongs to its mbarrier in place of a thread, with
+// the phase as its batch; the thread that started it is the cell's last writer.
 type shared struct {
 	val    []uint64 // bits
 	pend   []uint64 // bits that an asynchronous copy is to put there
@@ -19,6 +20,7 @@ type shared struct {
 	serial []uint32 // the instruction that last wrote
 	lanes  []uint64 // of the warp that read last: the time, and the lanes whose reads are in no order with others
 	reader []uint8  // that warp
+	tensor []bool   // the last write was a copy of a tensor; nil where no product of warpgroups can tell
 	count  uint32   // of store instructions
 	warps  int
 
@@ -33,7 +35,7 @@ type shared struct {
 }
 
 func (s *shared) init(p *program) {
-	n, threads := p.cells, p.warps*32
+	n, threads := p.cells, p.copiers()
 	s.warps = p.warps
 	s.val = make([]uint64, n)
 	s.batch, s.groups, s.last = make([]uint32, threads), make([][]uint32, threads), make([]uint64, threads)
@@ -41,6 +43,9 @@ func (s *shared) init(p *program) {
 	if p.check {
 		s.pend, s.w, s.r, s.a = make([]uint64, n), make([]uint64, n), make([]uint64, n*p.warps), make([]uint64, n)
 		s.serial, s.lanes, s.reader = make([]uint32, n), make([]uint64, n), make([]uint8, n)
+		if p.products {
+			s.tensor = make([]bool, n)
+		}
 		if p.sharedAtomics {
 			s.atomics = make([]atomicUse, n*p.warps)
 		}
@@ -75,6 +80,7 @@ type smem struct {
 	area
 	first, per, cellBits int
 	tagged               bool // in exact mode, arrays of other widths share its cells
+	landing              int  // of mbarriers that bytes land at: the first one's copier; else 0
 }
 
 // layOut gives shared arrays their cells. Arrays that overlap share cells as wide as all of them allow.
@@ -196,6 +202,12 @@ func (m *smem) write(cells, in []uint64) {
 
 // begin starts an asynchronous copy into the array: its bytes arrive when its thread waits.
 func (m *smem) begin(w *warp, lane int, index int64, in []uint64) {
+	t := w.thread(lane)
+	m.beginAs(w, lane, index, in, packed(w.b.sh.batch[t], w.now, t))
+}
+
+// beginAs starts a copy that belongs to a thread or an mbarrier.
+func (m *smem) beginAs(w *warp, lane int, index int64, in []uint64, rec uint64) {
 	s := &w.b.sh
 	c, n := m.first+int(index)*m.per, len(in)*m.per
 	if !w.b.prog.check {
@@ -204,9 +216,12 @@ func (m *smem) begin(w *warp, lane int, index int64, in []uint64) {
 	}
 	s.checkWrite(w, m, lane, c, n)
 	m.write(s.pend[c:c+n], in)
-	t := w.thread(lane)
-	rec := packed(s.batch[t], w.now, t)
 	for i := c; i < c+n; i++ {
 		s.a[i] = rec
+	}
+	if s.tensor != nil && threadOf(rec) >= s.warps*32 {
+		for i := c; i < c+n; i++ {
+			s.tensor[i] = true
+		}
 	}
 }

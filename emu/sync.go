@@ -125,7 +125,7 @@ func (c *compiler) shuffle(s cir.Shuffle) func(*warp) {
 		}
 		w.needed(&src, e, read)
 		w.reg[d] = out
-		w.inited[d] |= w.mask
+		w.wrote(d, 1, w.mask)
 	}
 }
 

@@ -40,6 +40,8 @@ func (t touched) stmt(s cir.Stmt) {
 	case cir.CpAsyncStmt:
 		t.loaded[s.Src.Mem] = true
 		t.cond(s.Pred)
+	case cir.TensorLoad:
+		t.loaded[s.Map.Of.Mem] = true
 	case cir.Vote:
 		t.cond(s.Cond)
 	case cir.Atomic:

@@ -33,8 +33,10 @@ type warp struct {
 
 	buf   [128]uint64 // elements of one lane's vector
 	tmp   [128]uint64 // the same, regrouped
+	row   [256]uint64 // of a box of a tensor
 	m     matrices
 	field *fieldMatrices // in exact mode
+	gmma  *products      // nil where the kernel has no products of warpgroups
 	yield func(int32) bool
 	ticks int
 }
@@ -61,6 +63,9 @@ func newWarp(b *block, id int) *warp {
 	if p.exact {
 		w.field = &fieldMatrices{}
 	}
+	if p.products && p.check {
+		w.gmma = newProducts(p)
+	}
 	return w
 }
 
@@ -71,6 +76,9 @@ func (w *warp) reset() {
 	w.lied, w.readings = false, 0
 	clear(w.clock.seen)
 	clear(w.inited)
+	if w.gmma != nil {
+		w.gmma.reset(w)
+	}
 }
 
 func (w *warp) exec(body []step) {

@@ -1,0 +1,268 @@
+package emu
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen/cir"
+)
+
+// gmmaFamily is the wgmma instructions of some kinds: of any of a by any of b into any of d.
+type gmmaFamily struct{ d, a, b []elem.Kind }
+
+var gmmaFamilies = []gmmaFamily{
+	{[]elem.Kind{elem.KF16, elem.KF32}, []elem.Kind{elem.KF16}, []elem.Kind{elem.KF16}},
+	{[]elem.Kind{elem.KF32}, []elem.Kind{elem.KBF16}, []elem.Kind{elem.KBF16}},
+	{[]elem.Kind{elem.KF32}, []elem.Kind{elem.KTF32}, []elem.Kind{elem.KTF32}},
+	{[]elem.Kind{elem.KS32}, []elem.Kind{elem.KS8, elem.KU8}, []elem.Kind{elem.KS8, elem.KU8}},
+	{[]elem.Kind{elem.KF16, elem.KF32}, []elem.Kind{elem.KE4M3, elem.KE5M2}, []elem.Kind{elem.KE4M3, elem.KE5M2}},
+}
+
+// gmmaShape is a wgmma instruction: D (64 x n) += A (64 x k) * B (k x n), operands in rows along k.
+type gmmaShape struct {
+	n, k    int
+	d, a, b elem.Kind
+	clamp   bool // s32 results saturate
+}
+
+const (
+	gmmaRows  = 64 // of D
+	gmmaBytes = 32 // of a row of A or B
+	gmmaWarps = 4
+	warpRows  = gmmaRows / gmmaWarps
+	gmmaCols  = 8 // of D that are multiplied at once here
+)
+
+// gmmaTable has a row for each instruction, by its PTX mnemonic.
+var gmmaTable = func() map[string]*gmmaShape {
+	out := map[string]*gmmaShape{}
+	for _, f := range gmmaFamilies {
+		for _, d := range f.d {
+			for _, a := range f.a {
+				for _, b := range f.b {
+					for n := 8; n <= 256; n += 8 {
+						s := gmmaShape{n: n, k: gmmaBytes * 8 / a.Bits(), d: d, a: a, b: b}
+						name := fmt.Sprintf("wgmma.mma_async.sync.aligned.m%dn%dk%d.%s.%s.%s", gmmaRows, n, s.k, d, a, b)
+						out[name] = &s
+						if d == elem.KS32 {
+							t := s
+							t.clamp = true
+							out[name+".satfinite"] = &t
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}()
+
+// gmmaTails are the immediates of products that add, of operands whose rows are adjacent along k.
+var gmmaTails = map[string]bool{"": true, ", 1, 1": true, ", 1, 1, 0, 0": true}
+
+// gmmaValues read elements of a row of an operand.
+var gmmaValues = map[elem.Kind]func(out []float64, in []uint64){
+	elem.KF16: func(out []float64, in []uint64) {
+		t := tableF16()
+		for i, v := range in {
+			out[i] = float64(t[v&0xffff])
+		}
+	},
+	elem.KBF16: func(out []float64, in []uint64) {
+		for i, v := range in {
+			out[i] = float64(math.Float32frombits(uint32(v) << 16))
+		}
+	},
+	elem.KTF32: func(out []float64, in []uint64) { // reads the upper 19 bits
+		for i, v := range in {
+			out[i] = float64(math.Float32frombits(uint32(v) &^ 0x1fff))
+		}
+	},
+	elem.KS8: func(out []float64, in []uint64) {
+		for i, v := range in {
+			out[i] = float64(int8(v))
+		}
+	},
+	elem.KU8: func(out []float64, in []uint64) {
+		for i, v := range in {
+			out[i] = float64(uint8(v))
+		}
+	},
+	elem.KE4M3: func(out []float64, in []uint64) {
+		for i, v := range in {
+			out[i] = elem.Decode(elem.KE4M3, v)
+		}
+	},
+	elem.KE5M2: func(out []float64, in []uint64) {
+		for i, v := range in {
+			out[i] = elem.Decode(elem.KE5M2, v)
+		}
+	},
+}
+
+// smemMatrix is a compiled operand in shared memory.
+type smemMatrix struct {
+	mem     *smem
+	at      perLane
+	stride  int64 // bytes from 8 rows to the next
+	swizzle int
+	decode  func(out []float64, in []uint64)
+	site    int
+}
+
+func (c *compiler) smemMatrix(op *cir.Op, m cir.SmemMatrix, k elem.Kind, rows, depth int) *smemMatrix {
+	x := c.address(m.At, depth)
+	mem, ok := x.mem.(*smem)
+	switch {
+	case !ok || mem.bits != k.Bits():
+		c.fail("%s expects %s in shared memory, but got %s", op.PTX, k, x.mem.desc().kind)
+	case m.Swizzle < 1 || m.Swizzle > 3 || m.Stride < 16 || m.Stride%16 != 0:
+		c.fail("%s expects swizzled rows, 8 of them every whole 16 bytes, but got a swizzle of %d bits and %d bytes", op.PTX, m.Swizzle, m.Stride)
+	case mem.base/8%(128<<m.Swizzle) != 0:
+		c.fail("%s expects shared memory aligned to %d bytes, but %s is at %d", op.PTX, 128<<m.Swizzle, mem.name, mem.base/8)
+	}
+	return &smemMatrix{mem: mem, at: x.index, stride: int64(m.Stride), swizzle: m.Swizzle, decode: gmmaValues[k],
+		site: c.site(kGMMA, &mem.area, int64(rows*gmmaBytes*8))}
+}
+
+// gmma is a compiled product.
+type gmma struct {
+	shape mmaShape // of 8 columns
+	name  string
+	clamp bool
+	a, b  *smemMatrix
+	acc   []*fragment // by 8 columns
+	exact bool
+}
+
+// warpgroupMMA compiles a warp's part of a product: its 16 rows of D. Registers of 8 columns hold what those of an
+// mma.sync of 16 rows do, as the PTX ISA shows them.
+func (c *compiler) warpgroupMMA(s cir.WarpgroupMMA) func(*warp) {
+	if s.Op == nil || s.Op.Class != cir.GMMA {
+		c.fail("expects a wgmma instruction")
+	}
+	t := gmmaTable[s.Op.PTX]
+	if t == nil || !gmmaTails[s.Op.Tail] {
+		c.fail("instruction %s%s cannot be emulated", s.Op.PTX, s.Op.Tail)
+	}
+	if c.prog.threads%(gmmaWarps*32) != 0 {
+		c.fail("%s expects whole warpgroups of 128 threads, but the block has %d", s.Op.PTX, c.prog.threads)
+	}
+	c.prog.products = true
+	g := &gmma{shape: mmaShape{warpRows, gmmaCols, t.k, t.d, t.a, t.b, t.d}, name: s.Op.PTX, clamp: t.clamp, exact: c.prog.exact,
+		a: c.smemMatrix(s.Op, s.A, t.a, warpRows, 0), b: c.smemMatrix(s.Op, s.B, t.b, t.n, 1)}
+	blocks := t.n / gmmaCols
+	if len(s.D) == 0 || len(s.D)%blocks != 0 {
+		c.fail("%s has %d registers for D", s.Op.PTX, len(s.D))
+	}
+	per, mma := len(s.D)/blocks, cir.MMAStmt{Op: s.Op}
+	for j := range blocks {
+		f := c.fragment("D", &mma, s.D[j*per:(j+1)*per], t.d, warpRows, gmmaCols, func(lane, r, i int) int {
+			row, col := g.shape.placeC(lane, r*inRegister(t.d)+i)
+			return row*gmmaCols + col
+		})
+		for i := range f.regs {
+			c.regroups(f.regs[i].reg.bits != t.d.Bits(), s.Op.PTX)
+		}
+		g.acc = append(g.acc, f)
+	}
+	c.regroups(g.a.mem.kind.Bits() != t.a.Bits(), s.Op.PTX)
+	return g.run
+}
+
+func (g *gmma) run(w *warp) {
+	w.whole(g.name)
+	w.b.counts.instr[kGMMA]++
+	a, b := g.a.at(w)[0], g.b.at(w)[0]
+	g.costs(w)
+	if g.exact {
+		g.field(w, a, b)
+		return
+	}
+	k, m := g.shape.k, &w.m
+	for i := range warpRows {
+		g.a.values(w, a, w.id%gmmaWarps*warpRows+i, m.a[i*k:(i+1)*k])
+	}
+	for j, f := range g.acc {
+		for i := range gmmaCols {
+			g.b.values(w, b, j*gmmaCols+i, m.b[i*k:(i+1)*k])
+		}
+		c := m.c[:warpRows*gmmaCols]
+		if !f.gather(w, c) {
+			continue
+		}
+		m.multiply(&g.shape)
+		if g.clamp {
+			for i, v := range c {
+				c[i] = min(max(v, math.MinInt32), math.MaxInt32)
+			}
+		}
+		f.scatter(w, c)
+	}
+}
+
+// field is run in exact mode.
+func (g *gmma) field(w *warp, a, b int64) {
+	k, m := g.shape.k, w.field
+	for i := range warpRows {
+		g.a.cells(w, a, w.id%gmmaWarps*warpRows+i, m.a[i*k:(i+1)*k])
+	}
+	for j, f := range g.acc {
+		for i := range gmmaCols {
+			g.b.cells(w, b, j*gmmaCols+i, m.b[i*k:(i+1)*k])
+		}
+		if c := m.c[:warpRows*gmmaCols]; f.fieldGather(w, c) {
+			m.multiply(&g.shape)
+			f.fieldScatter(w, c)
+		}
+	}
+}
+
+// costs notes the traffic: A's rows of each warp, and B's once for the warpgroup. There are no bank conflicts.
+func (g *gmma) costs(w *warp) {
+	for _, o := range []*smemMatrix{g.a, g.b} {
+		if o == g.b && w.id%gmmaWarps != 0 {
+			continue
+		}
+		t, size := &w.b.counts.sites[o.site], w.b.prog.sites[o.site].size
+		t.requests++
+		t.bits += size
+		if w.b.prog.check {
+			t.waves += size / (banks * bankBits)
+			t.leastWaves += size / (banks * bankBits)
+		}
+	}
+}
+
+// values reads the elements of a row of an operand.
+func (o *smemMatrix) values(w *warp, at int64, row int, out []float64) {
+	v := w.row[:len(out)]
+	o.cells(w, at, row, v)
+	o.decode(out, v)
+}
+
+// cells reads a row of an operand that begins at an element of the array, in chunks: rows are 16<<swizzle bytes apart.
+func (o *smemMatrix) cells(w *warp, at int64, row int, out []uint64) {
+	per := chunkBits / o.mem.bits
+	start := (o.mem.base+at*int64(o.mem.bits))/8 + int64(row/8)*o.stride + int64(row%8)<<(4+o.swizzle)
+	for i := 0; i < len(out); i += per {
+		chunk := swizzle(start+int64(i*o.mem.bits/8), o.swizzle)
+		o.chunk(w, (chunk*8-o.mem.base)/int64(o.mem.bits), out[i:i+per])
+	}
+}
+
+// chunk reads 16 bytes.
+func (o *smemMatrix) chunk(w *warp, index int64, out []uint64) {
+	m, n := o.mem, int64(len(out))
+	if index < 0 || index+n > m.count {
+		w.outOfBounds(&m.area, 0, index, n)
+		clear(out)
+		return
+	}
+	c := m.first + int(index)*m.per
+	if w.gmma != nil {
+		w.gmma.read(w, m, c, len(out)*m.per)
+	}
+	m.peek(&w.b.sh, c, out)
+}
