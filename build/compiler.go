@@ -40,10 +40,10 @@ type Common struct {
 // About returns c.
 func (c *Common) About() *Common { return c }
 
-// Supports reports whether the compiler makes cubins for a chip, such as sm_90. Where it does not list variants such
-// as sm_90a, it takes them for supported with their chip.
+// Supports reports whether the compiler makes cubins for a chip, such as sm_90. Variants such as sm_90a, which compilers do
+// not list, are supported with their chip.
 func (c *Common) Supports(arch string) bool {
-	return slices.Contains(c.Targets, arch) || c.Name == NameNVRTC && slices.Contains(c.Targets, strings.TrimRight(arch, "af"))
+	return slices.Contains(c.Targets, arch) || slices.Contains(c.Targets, strings.TrimRight(arch, "af"))
 }
 
 // FindCompiler finds or installs the compiler of that name, NameNVCC or NameNVRTC.
