@@ -103,7 +103,7 @@ func (a *Args) Bytes(b []byte) *Args {
 func Put[E elem.Any](a *Args, v E) *Args { return a.put(elem.Bits(v), int(unsafe.Sizeof(v))) }
 
 // Pack makes an Args of Go values: integers of a stated width, floats, bool, element types, DevicePtr, buffers
-// (their address), and []byte (a struct by value). It is for tests and one-off launches; int is refused, for
+// (their address), *TensorMap, and []byte (a struct by value). It is for tests and one-off launches; int is refused, for
 // its width is not the C int's.
 func Pack(vals ...any) (*Args, error) {
 	a := NewArgs()
@@ -122,6 +122,8 @@ func (a *Args) any(v any) bool {
 		a.Ptr(v.Ptr())
 	case DevicePtr:
 		a.Ptr(v)
+	case *TensorMap:
+		a.TensorMap(v)
 	case []byte:
 		a.Bytes(v)
 	case bool:

@@ -24,7 +24,7 @@ type driver struct {
 	eventSync, eventElapsed, eventElapsed2                  uintptr
 	moduleLoad, moduleUnload, moduleFunction, moduleGlobal  uintptr
 	funcGetAttr, funcSetAttr, funcParamInfo, occupancy      uintptr
-	launchKernel, launchKernelEx                            uintptr
+	launchKernel, launchKernelEx, tensorMapEncode           uintptr
 }
 
 // symbols pairs the driver's exported names with the fields of d. The _v2 names are those the C headers
@@ -74,7 +74,8 @@ func (d *driver) symbols() []dl.Sym {
 		{Name: "cuFuncGetParamInfo", Addr: &d.funcParamInfo, Optional: true}, // since CUDA 12.4
 		{Name: "cuOccupancyMaxActiveBlocksPerMultiprocessor", Addr: &d.occupancy},
 		{Name: "cuLaunchKernel", Addr: &d.launchKernel},
-		{Name: "cuLaunchKernelEx", Addr: &d.launchKernelEx, Optional: true}, // since CUDA 11.8
+		{Name: "cuLaunchKernelEx", Addr: &d.launchKernelEx, Optional: true},        // since CUDA 11.8
+		{Name: "cuTensorMapEncodeTiled", Addr: &d.tensorMapEncode, Optional: true}, // since CUDA 12.0
 	}
 }
 

@@ -29,6 +29,7 @@ type fake struct {
 	args     [][]byte
 	attrs    map[int32]int32
 	maxDyn   int32
+	encoded  []uint64 // what the last tensor map was made of
 }
 
 const fakeContext = 0xc0ffee
@@ -255,6 +256,7 @@ func (f *fake) kernels() map[string]any {
 			*size = f.params[i]
 			return 0
 		},
+		"cuTensorMapEncodeTiled": f.encode,
 		"cuOccupancyMaxActiveBlocksPerMultiprocessor": func(n *int32, fn uint64, threads int32, smem uint64) int32 {
 			*n = int32(2048 / threads)
 			return 0
