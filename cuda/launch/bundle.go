@@ -29,6 +29,7 @@ type Bundle struct {
 	CU          string // the source
 	Bin         fs.FS  // holds bin/NAME.sm_90.cubin, bin/NAME.compute_80.ptx, …; other files are ignored
 	Arch        int    // the least architecture, such as 80
+	Exactly     bool   // only Arch itself runs the kernel, by instructions of its own (sm_90a)
 	Threads     int    // of a block
 	SharedBytes int    // of dynamic shared memory of a block
 	Overlap     bool   // the kernel waits for the one before it itself, so it may start early
@@ -72,6 +73,8 @@ func (b Bundle) Fits(d cuda.Info) error {
 	switch {
 	case d.Major*10+d.Minor < b.Arch:
 		return fmt.Errorf("%s is too old: expected sm_%d or newer", at, b.Arch)
+	case b.Exactly && d.Major*10+d.Minor != b.Arch:
+		return fmt.Errorf("%s is too new: expected sm_%d itself, for the kernel has instructions that no other architecture has", at, b.Arch)
 	case d.SharedBlockOptin < b.SharedBytes:
 		return fmt.Errorf("%s has too little shared memory: a block needs %d bytes, but can have %d", at, b.SharedBytes, d.SharedBlockOptin)
 	case d.MaxThreadsBlock < b.Threads:
@@ -178,9 +181,11 @@ func (b Bundle) Compile(ctx context.Context, arch string, ptxOnly bool) ([]cuda.
 			return nil, errors.Join(err, err2)
 		}
 	}
+	arch = build.ArchFor(arch, b.Exactly)
 	src := build.Source{Name: b.Name, Code: []byte(b.CU), Archs: []string{arch}, PTXArchs: []string{}}
 	if ptxOnly || !tc.About().Supports(arch) {
-		src.Archs, src.PTXArchs = []string{}, []string{fmt.Sprintf("compute_%d", b.Arch)}
+		_, ptx := build.ArchsOf(b.Arch, b.Exactly)
+		src.Archs, src.PTXArchs = []string{}, []string{ptx}
 	}
 	res, err := tc.Compile(ctx, src)
 	if err != nil {

@@ -15,6 +15,7 @@ type Kernel struct {
 	fn              *cuda.Function
 	threads, shared int
 	overlap         bool
+	maps            Maps
 }
 
 // Function is the kernel as the driver knows it, nil if it was not loaded.
