@@ -60,7 +60,7 @@ func goRun(t *testing.T, dir string, env []string, args ...string) string {
 
 // The printed packages build on a fresh clone, and their checks work on a machine without a GPU.
 func TestPrintedPackages(t *testing.T) {
-	dir := writeApp(t, copyKernel(), gemmKernel(), oddKernel())
+	dir := writeApp(t, copyKernel(), gemmKernel(), tensorKernel(), oddKernel())
 	goRun(t, dir, nil, "build", "./...")
 	goRun(t, dir, nil, "vet", "./...")
 	out := goRun(t, dir, nil, "test", "-count=1", "./...")

@@ -49,6 +49,9 @@ func (p *file) signature() string {
 	for _, q := range p.k.Params {
 		names = append(names, q.Name)
 	}
+	for _, m := range p.k.Maps {
+		names = append(names, m.Name)
+	}
 	at := strings.Join(xyz, ", ")
 	if len(xyz) > 1 {
 		at = "(" + at + ")"
@@ -73,6 +76,9 @@ func (p *file) table() string {
 			typ += "*"
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\n", q.Name, typ, p.paramDoc(q)) // a Builder takes everything
+	}
+	for _, m := range p.k.Maps {
+		_, _ = fmt.Fprintf(w, "%s\tTensorMap\t%s\n", m.Name, mapDoc(m))
 	}
 	_ = w.Flush()
 	var out strings.Builder

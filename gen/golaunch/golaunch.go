@@ -47,6 +47,7 @@ func Print(k *cir.Kernel, opt Options) ([]byte, error) {
 	p.embeds(f)
 	p.args(f)
 	p.plan(f)
+	p.maps(f)
 	p.kernel(f)
 	p.launch(f)
 	for _, line := range p.packageDoc() {
@@ -129,7 +130,7 @@ func validate(k *cir.Kernel) error {
 			return fmt.Errorf("parameter %s: %w", q.Name, err)
 		}
 	}
-	return nil
+	return validateMaps(k, seen)
 }
 
 func validateParam(q *cir.Param) error {

@@ -26,7 +26,7 @@ func printed(t *testing.T, k *cir.Kernel) []byte {
 }
 
 func TestGolden(t *testing.T) {
-	for _, k := range []*cir.Kernel{copyKernel(), gemmKernel(), oddKernel()} {
+	for _, k := range []*cir.Kernel{copyKernel(), gemmKernel(), tensorKernel(), oddKernel()} {
 		t.Run(k.Name, func(t *testing.T) {
 			got := printed(t, k)
 			file := filepath.Join("testdata", FileName(k.Name)+".golden")
@@ -42,7 +42,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestPrintedFile(t *testing.T) {
-	for _, k := range []*cir.Kernel{copyKernel(), gemmKernel(), oddKernel()} {
+	for _, k := range []*cir.Kernel{copyKernel(), gemmKernel(), tensorKernel(), oddKernel()} {
 		src := printed(t, k)
 		for range 5 {
 			require.Equal(t, src, printed(t, k), "the same kernel gives the same bytes")

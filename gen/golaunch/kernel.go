@@ -15,9 +15,18 @@ func (p *file) constants(f *jen.File) {
 		jen.Id("Name").Op("=").Lit(p.k.Name).Comment("of the kernel"),
 		jen.Id("Threads").Op("=").Lit(p.k.Threads).Comment("of a block"),
 		jen.Id("SharedBytes").Op("=").Lit(p.k.SmemBytes).Comment("of dynamic shared memory of a block"),
-		jen.Id("Arch").Op("=").Lit(p.k.Arch).Comment("the least architecture"),
+		p.arch(),
 	)
 	f.Line()
+}
+
+// arch is the constant that says where the kernel runs.
+func (p *file) arch() jen.Code {
+	what := "the least architecture"
+	if p.k.Exactly {
+		what = fmt.Sprintf("the one architecture: sm_%da", p.k.Arch)
+	}
+	return jen.Id("Arch").Op("=").Lit(p.k.Arch).Comment(what)
 }
 
 // embeds prints the source and the images.
@@ -44,6 +53,7 @@ func (p *file) kernel(f *jen.File) {
 			line("CU", jen.Id("source")),
 			line("Bin", jen.Id("images")),
 			line("Arch", jen.Id("Arch")),
+			p.exactly(),
 			line("Threads", jen.Id("Threads")),
 			line("SharedBytes", jen.Id("SharedBytes")),
 			p.overlap(),
@@ -81,9 +91,16 @@ func (p *file) launch(f *jen.File) {
 		g.List(jen.Id("grid"), jen.Err()).Op(":=").Id("args").Dot("plan").Call()
 		g.If(jen.Err().Op("!=").Nil().Op("||").Id("grid").Dot("Empty").Call()).Block(jen.Return(jen.Err()))
 		g.If(jen.Id("k").Op("==").Nil()).Block(jen.Return(jen.Qual(launchPath, "NotLoaded").Call(jen.Id("Name"))))
+		if len(p.k.Maps) > 0 {
+			g.List(jen.Id("maps"), jen.Err()).Op(":=").Id("args").Dot("maps").Call()
+			g.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err()))
+		}
 		g.Id("call").Op(":=").Id("k").Dot("loaded").Dot("Begin").Call(jen.Id("Name"))
 		for _, q := range p.k.Params {
 			g.Add(p.pack(q))
+		}
+		for i, m := range p.k.Maps {
+			g.Add(p.packMap(i, m))
 		}
 		g.Return(jen.Id("call").Dot("Launch").Call(jen.Id("stream"), jen.Id("grid")))
 	})
@@ -149,6 +166,14 @@ func access(q *cir.Param) string {
 		return "out"
 	}
 	return "in"
+}
+
+// exactly is the bundle's field that only kernels with an architecture's own instructions have.
+func (p *file) exactly() jen.Code {
+	if !p.k.Exactly {
+		return jen.Null()
+	}
+	return line("Exactly", jen.True())
 }
 
 // overlap is the bundle's field that only kernels which wait for the grid before them have.

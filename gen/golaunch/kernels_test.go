@@ -65,6 +65,28 @@ func gemmKernel() *cir.Kernel {
 	}
 }
 
+// tensorKernel reads its operands by the copy engine, and has instructions of sm_90a. Four dims in one stride may leave 64 bits.
+func tensorKernel() *cir.Kernel {
+	pm, m := dim("M", 1, math.MaxInt32, 1)
+	pk, k := dim("K", 0, 1<<20, 8)
+	pb, b := dim("batch", 1, math.MaxInt32, 1)
+	ps, s := dim("specs", 1, math.MaxInt32, 8)
+	x := &cir.Kernel{
+		Name:    "gemm_sm90",
+		Threads: 384, Arch: 90, Exactly: true, SmemBytes: 98304,
+		Grid: [3]sym.Expr{m.CeilDiv(sym.Int(128)), b, sym.Int(1)},
+		Params: []*cir.Param{pm, pk, pb, ps,
+			pointer("A", elem.KF16, "(M,K,batch):(K,1,M*K*batch*specs)", "in", m.Mul(k).Mul(b), 16),
+			pointer("B", elem.KS8, "(K):(1)", "in", k, 16),
+			pointer("C", elem.KF32, "(M):(1)", "out", m, 4)},
+	}
+	x.Maps = []*cir.TensorMap{
+		{Name: "A_map", Of: x.Params[4], Extents: []sym.Expr{k, m, b}, Strides: []sym.Expr{sym.Int(1), k, m.Mul(k).Mul(b).Mul(s)}, Box: []int{64, 128, 1}, Swizzle: 3},
+		{Name: "B_map", Of: x.Params[5], Extents: []sym.Expr{k}, Strides: []sym.Expr{sym.Int(1)}, Box: []int{256}},
+	}
+	return x
+}
+
 // oddKernel has everything that needs care: names that mean something to Go, four dims in one product,
 // types without a Go counterpart, conditions of every form, divisions of what may be negative.
 func oddKernel() *cir.Kernel {

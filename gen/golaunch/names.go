@@ -75,7 +75,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // taken are the names that a local variable of the printed code must not hide.
 var taken = []string{
 	"a", "grid", "err", "exact", "min", "max", "int64", "nil", "error", "true", "false",
-	"cuda", "elem", "embed", "launch", "reflect", "errors", "Name", "Args", "Kernel", "Threads", "SharedBytes",
+	"cuda", "elem", "embed", "launch", "reflect", "errors", "specs", "Name", "Args", "Kernel", "Threads", "SharedBytes",
 }
 
 // names gives every parameter its field in Args and, for dims, its variable in the printed checks.
