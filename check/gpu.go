@@ -31,7 +31,7 @@ const (
 // onGPU compiles the kernel for the device, runs it once on the data and some more times for its speed.
 func (p *plan) onGPU(ctx context.Context, dev *cuda.Device, opt Options, res *Result) (err error) {
 	res.Where = dev.String()
-	needs := launch.Bundle{Name: p.c.Name, Arch: p.c.Arch, Threads: p.c.Threads, SharedBytes: p.c.SmemBytes}
+	needs := needsOf(p.c)
 	if err := needs.Fits(dev.Info()); err != nil {
 		return err
 	}
@@ -64,6 +64,11 @@ func (p *plan) onGPU(ctx context.Context, dev *cuda.Device, opt Options, res *Re
 	return err
 }
 
+// needsOf is what a kernel asks of a device.
+func needsOf(c *cir.Kernel) launch.Bundle {
+	return launch.Bundle{Name: c.Name, Arch: c.Arch, Exactly: c.Exactly, Threads: c.Threads, SharedBytes: c.SmemBytes}
+}
+
 // closing reports a failure to release something, unless a failure that is likely its cause came before.
 func closing(err *error, f func() error) {
 	if e := f(); *err == nil {
@@ -81,10 +86,11 @@ func (p *plan) images(ctx context.Context, dev *cuda.Device, opt Options) ([]cud
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.c.Name, err)
 	}
-	arch := dev.Info().Arch()
+	arch := build.ArchFor(dev.Info().Arch(), p.c.Exactly)
 	src := build.Source{Name: p.c.Name, Code: code, Archs: []string{arch}, PTXArchs: []string{}}
-	if opt.ForcePTX || os.Getenv(launch.EnvForcePTX) == "1" || !slices.Contains(tc.Targets, arch) {
-		src.Archs, src.PTXArchs = []string{}, []string{fmt.Sprintf("compute_%d", p.c.Arch)}
+	if opt.ForcePTX || os.Getenv(launch.EnvForcePTX) == "1" || !tc.Supports(arch) {
+		_, ptx := build.ArchsOf(p.c.Arch, p.c.Exactly)
+		src.Archs, src.PTXArchs = []string{}, []string{ptx}
 	}
 	out, err := tc.Compile(ctx, src)
 	if err != nil {
@@ -106,6 +112,7 @@ type gpuRun struct {
 	dev  *cuda.Device
 	fn   *cuda.Function
 	bufs []*cuda.Buffer[elem.U8] // by tensor, guards included
+	maps launch.Maps
 }
 
 func (r *gpuRun) free() error {
@@ -178,8 +185,27 @@ func (r *gpuRun) launch() error {
 			put(args, bits)
 		}
 	}
+	if err := r.tensorMaps(args); err != nil {
+		return err
+	}
 	return r.fn.Launch(cuda.LaunchConfig{Grid: cuda.Dim3(r.plan.grid),
 		Block: cuda.Dim3{X: uint32(r.plan.c.Threads), Y: 1, Z: 1}, Shared: r.plan.c.SmemBytes}, args)
+}
+
+// tensorMaps appends the arguments after the parameters.
+func (r *gpuRun) tensorMaps(args *cuda.Args) error {
+	specs, err := TensorMaps(r.plan.c, r.plan.value)
+	if err != nil {
+		return err
+	}
+	for i, m := range r.plan.c.Maps {
+		t := slices.IndexFunc(r.plan.tensors, func(t *tensor) bool { return t.p == m.Of })
+		specs[i].Addr = r.bufs[t].Ptr() + guardBytes
+		if err := r.maps.Append(args, r.dev, &specs[i]); err != nil {
+			return fmt.Errorf("%s: %w", m.Of.Name, err)
+		}
+	}
+	return nil
 }
 
 // putBits appends a scalar by its width.

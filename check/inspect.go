@@ -96,7 +96,7 @@ func registers(ctx context.Context, c *cir.Kernel) int {
 	if err != nil {
 		return 0
 	}
-	arch := fmt.Sprintf("sm_%d", c.Arch)
+	arch := build.ArchFor(fmt.Sprintf("sm_%d", c.Arch), c.Exactly)
 	out, err := tc.Compile(ctx, build.Source{Name: c.Name, Code: code, Archs: []string{arch}, PTXArchs: []string{}})
 	if err != nil {
 		return 0

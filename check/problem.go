@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gocute/gocute/cuda"
 	"github.com/gocute/gocute/cuda/launch"
 	"github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
@@ -21,15 +22,16 @@ type Problem struct {
 	Scalars  map[string]float64
 	Defaults []string `json:",omitempty"` // dims and scalars that the caller left open
 	Grid     launch.Grid
-	Args     []ProblemArg // in the order of the parameters
+	Args     []ProblemArg // in the order of the parameters, with tensor maps after those
 	Tensors  []ProblemTensor
 }
 
-// ProblemArg is one argument: a tensor's address, or a value.
+// ProblemArg is one argument: a tensor's address, what the copy engine is told of a tensor, or a value.
 type ProblemArg struct {
-	Tensor string `json:",omitempty"`
-	Bits   uint64 `json:",omitempty"` // of a value
-	Bytes  int    `json:",omitempty"` // of a value: 1, 2, 4 or 8
+	Tensor string              `json:",omitempty"`
+	Map    *cuda.TensorMapSpec `json:",omitempty"` // of the tensor, but its address
+	Bits   uint64              `json:",omitempty"` // of a value
+	Bytes  int                 `json:",omitempty"` // of a value: 1, 2, 4 or 8
 }
 
 // ProblemTensor is a tensor's place in memory.
@@ -61,7 +63,11 @@ func Resolve(c *cir.Kernel, args Args) (*Problem, error) {
 			out.Args = append(out.Args, ProblemArg{Bits: elem.Encode(q.Elem, p.scalars[q.Name]), Bytes: max(q.Elem.Bits()/8, 1)})
 		}
 	}
-	return out, nil
+	specs, err := TensorMaps(c, p.value)
+	for i := range specs {
+		out.Args = append(out.Args, ProblemArg{Tensor: c.Maps[i].Of.Name, Map: &specs[i]})
+	}
+	return out, err
 }
 
 // tensor is the one that Fill and Judge work on.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/gocute/gocute/cuda"
-	"github.com/gocute/gocute/cuda/launch"
 	"github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/emu"
@@ -129,7 +128,7 @@ func (p *plan) onceOnCPU(ctx context.Context, opt Options) error {
 
 // onceOnGPU is onGPU without the measurement: a profiler around it sees a single launch.
 func (p *plan) onceOnGPU(ctx context.Context, dev *cuda.Device, opt Options) (err error) {
-	needs := launch.Bundle{Name: p.c.Name, Arch: p.c.Arch, Threads: p.c.Threads, SharedBytes: p.c.SmemBytes}
+	needs := needsOf(p.c)
 	if err := needs.Fits(dev.Info()); err != nil {
 		return err
 	}

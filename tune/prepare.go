@@ -144,7 +144,7 @@ func compileAll(ctx context.Context, b *Bundle, members []*member, opt Options) 
 			mu.Lock()
 			defer mu.Unlock()
 			if m.Pruned == "" {
-				m.Image = m.Config + "." + opt.Chip.Arch + ".cubin"
+				m.Image = m.Config + "." + build.ArchFor(opt.Chip.Arch, m.c.Exactly) + ".cubin"
 				b.Images[m.Image] = image
 			}
 			if opt.Progress != nil && ctx.Err() == nil {
@@ -158,7 +158,7 @@ func compileAll(ctx context.Context, b *Bundle, members []*member, opt Options) 
 
 // compile makes the image, or a reason why there is none.
 func (m *member) compile(ctx context.Context, opt Options) []byte {
-	arch := opt.Chip.Arch
+	arch := build.ArchFor(opt.Chip.Arch, m.c.Exactly)
 	res, err := opt.Compiler.Compile(ctx, build.Source{Name: m.Kernel, Code: m.code, Archs: []string{arch}, PTXArchs: []string{}})
 	if err != nil {
 		m.Pruned = "refused: " + oneLine(err)

@@ -58,6 +58,8 @@ func prune(k *ir.Kernel, c *cir.Kernel, chip Chip) string {
 		return fmt.Sprintf("shared memory: a block needs %d bytes, but on %s can have %d", c.SmemBytes, chip.Arch, chip.SharedBlock)
 	case err == nil && c.Arch > arch:
 		return fmt.Sprintf("architecture: needs sm_%d or newer, but the chip is %s", c.Arch, chip.Arch)
+	case err == nil && c.Exactly && c.Arch != arch:
+		return fmt.Sprintf("architecture: needs sm_%d itself, but the chip is %s", c.Arch, chip.Arch)
 	case need > limit:
 		return fmt.Sprintf("registers: the accumulators and operands of one step take %d of a thread, which can have %d", need, limit)
 	}

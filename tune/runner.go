@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/cuda"
+	"github.com/gocute/gocute/cuda/launch"
 	"github.com/gocute/gocute/cuda/tuned"
 	"github.com/gocute/gocute/elem"
 )
@@ -23,6 +24,7 @@ type runner struct {
 	mod    *cuda.Module
 	fn     *cuda.Function
 	batch  int // launches that are timed together; 0 is 1
+	maps   launch.Maps
 }
 
 // launch starts the candidate on one set of buffers.
@@ -31,6 +33,12 @@ func (r *runner) launch(mem *memory, set int) error {
 	defer args.Release()
 	for _, a := range r.Args {
 		switch {
+		case a.Map != nil:
+			s := *a.Map
+			s.Addr = mem.address(a.Tensor, set)
+			if err := r.maps.Append(args, mem.dev, &s); err != nil {
+				return fmt.Errorf("%s: %s: %w", r.Config, a.Tensor, err)
+			}
 		case a.Tensor != "":
 			args.Ptr(mem.address(a.Tensor, set))
 		case a.Bytes == 1:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/cuda"
 	"github.com/gocute/gocute/cuda/launch"
 	"github.com/gocute/gocute/elem"
@@ -21,6 +22,7 @@ import (
 // Program is a kernel that this machine's nvcc compiled for a device.
 type Program struct {
 	IR   *cir.Kernel
+	dev  *cuda.Device
 	fn   *cuda.Function
 	info cuda.Info
 }
@@ -38,7 +40,9 @@ func Compile(ctx context.Context, dev *cuda.Device, kernels ...*cir.Kernel) ([]*
 		wait.Go(func() {
 			slots <- true
 			defer func() { <-slots }()
-			cubins[i], errs[i] = cubin(ctx, tools, k, dev.Info().Arch())
+			if errs[i] = needs(k).Fits(dev.Info()); errs[i] == nil {
+				cubins[i], errs[i] = cubin(ctx, tools, k, build.ArchFor(dev.Info().Arch(), k.Exactly))
+			}
 		})
 	}
 	wait.Wait()
@@ -55,9 +59,14 @@ func Compile(ctx context.Context, dev *cuda.Device, kernels ...*cir.Kernel) ([]*
 		if err != nil {
 			return nil, err
 		}
-		out[i] = &Program{IR: k, fn: fn, info: dev.Info()}
+		out[i] = &Program{IR: k, dev: dev, fn: fn, info: dev.Info()}
 	}
 	return out, nil
+}
+
+// needs is what a kernel asks of a device.
+func needs(k *cir.Kernel) launch.Bundle {
+	return launch.Bundle{Name: k.Name, Arch: k.Arch, Exactly: k.Exactly, Threads: k.Threads, SharedBytes: k.SmemBytes}
 }
 
 func cubin(ctx context.Context, tools *build.Toolchain, k *cir.Kernel, arch string) ([]byte, error) {
@@ -175,6 +184,18 @@ func (p *Program) Bind(a Arguments) (func() error, error) {
 				args.U16(uint16(bits))
 			}
 		}
+	}
+	specs, err := check.TensorMaps(p.IR, a.value)
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range p.IR.Maps {
+		specs[i].Addr = a.Tensors[m.Of.Name]
+		tm, err := p.dev.EncodeTensorMap(&specs[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", p.IR.Name, m.Of.Name, err)
+		}
+		args.TensorMap(&tm)
 	}
 	cfg := cuda.LaunchConfig{Grid: cuda.Dim3(grid), Block: cuda.D1(p.IR.Threads), Shared: p.IR.SmemBytes, Overlap: p.IR.Overlaps()}
 	if grid.Empty() {
