@@ -69,3 +69,19 @@ func GEMMS8Out() *Kernel {
 	return Product[elem.S8, elem.S32, elem.F32, elem.S8]("gemm_s8_s8", atoms.SM80_16x8x32_S32S8S8S32_TN,
 		GEMMConfig{BM: 128, BN: 128, BK: 128, WarpM: 2, WarpN: 2, Stages: 3, Group: 8}, nil)
 }
+
+// GEMMF16WGMMA multiplies f16 matrices by the instructions of sm_90: the copy engine brings what wgmma multiplies.
+func GEMMF16WGMMA() *Kernel {
+	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_wgmma", GEMMConfig{BM: 128, BN: 256, BK: 64, WarpM: 8, WarpN: 1, Stages: 4, Group: 8, Sync: TMALoads, WGMMA: true})
+}
+
+// GEMMF16WGMMASplitK does so for few rows: several blocks share the sum of every tile.
+func GEMMF16WGMMASplitK() *Kernel {
+	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_wgmma_splitk",
+		GEMMConfig{BM: 128, BN: 192, BK: 64, WarpM: 8, WarpN: 1, Stages: 5, Group: 8, Sync: TMALoads, WGMMA: true, SplitK: true})
+}
+
+// GEMMF16TMA multiplies f16 matrices by mma.sync, whose operands the copy engine of sm_90 brings.
+func GEMMF16TMA() *Kernel {
+	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_tma", GEMMConfig{BM: 256, BN: 128, BK: 64, WarpM: 4, WarpN: 2, Stages: 4, Group: 8, Sync: TMALoads})
+}

@@ -396,14 +396,14 @@ gemm_f16_f16_splitk(
 
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      rparts[i] = tCrC[i%2 + 2*(i/2)];
+      rparts[i] = tCrC[i];
     }
     store_b128(
         rparts,
         parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, mine + (int64_t)splits*unit) + 4*thread));
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      rparts[i] = tCrC[i%2 + 2*(i/2) + 4];
+      rparts[i] = tCrC[i + 4];
     }
     store_b128(
         rparts,
@@ -419,14 +419,14 @@ gemm_f16_f16_splitk(
             rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC[i%2 + 2*(i/2)] = tCrC[i%2 + 2*(i/2)] + rparts[i];
+          tCrC[i] = tCrC[i] + rparts[i];
         }
         load_b128(
             parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 256,
             rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC[i%2 + 2*(i/2) + 4] = tCrC[i%2 + 2*(i/2) + 4] + rparts[i];
+          tCrC[i + 4] = tCrC[i + 4] + rparts[i];
         }
       } else {
         #pragma unroll
@@ -442,14 +442,14 @@ gemm_f16_f16_splitk(
               rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
-            tCrC[i%2 + 2*(i/2)] = tCrC[i%2 + 2*(i/2)] + rparts[i];
+            tCrC[i] = tCrC[i] + rparts[i];
           }
           load_b128(
               parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 256,
               rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
-            tCrC[i%2 + 2*(i/2) + 4] = tCrC[i%2 + 2*(i/2) + 4] + rparts[i];
+            tCrC[i + 4] = tCrC[i + 4] + rparts[i];
           }
         }
       }
