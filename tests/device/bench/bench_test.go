@@ -114,14 +114,18 @@ func TestSummary(t *testing.T) {
 	require.Empty(t, list[1].mark)
 }
 
-// TestLimits: the kernels that only multiply do so, as many instructions of 16x8 as their operations are counted by.
+// TestLimits: the kernels that only multiply do so, as many instructions as their operations are counted by.
 func TestLimits(t *testing.T) {
-	for kind, l := range limits {
+	for of, l := range limits {
 		res, err := check.Run(t.Context(), l.kernel(), check.Args{Dims: map[string]int64{"rounds": 2, "blocks": 1},
-			Tensors: map[string][]float64{"A": whole(limitM * l.depth), "B": whole(limitN * l.depth)}}, check.Options{On: check.CPU})
-		require.NoError(t, err, kind)
-		require.NoError(t, res.Err(), kind)
-		require.EqualValues(t, 2*limitUnroll*limitM*limitN, 16*8*res.Report.Counts.Instructions["mma"], kind)
+			Tensors: map[string][]float64{"A": whole(l.m * l.depth), "B": whole(l.n * l.depth)}}, check.Options{On: check.CPU})
+		require.NoError(t, err, of)
+		require.NoError(t, res.Err(), of)
+		kind, each := "mma", 16*8
+		if of.wgmma { // a warp's part of 64 rows, in four steps of a row of shared memory
+			kind, each = "wgmma", 16*l.n/4
+		}
+		require.EqualValues(t, 2*l.repeats*l.m*l.n, int64(each)*res.Report.Counts.Instructions[kind], of)
 	}
 }
 

@@ -22,6 +22,7 @@ const prefix = "gocute "
 type candidate struct {
 	name string
 	product
+	wgmma  bool                                       // by which its own instructions multiply
 	takes  func(s size) bool                          // it is for products of this size
 	bind   func(s size, x *set) (func() error, error) // makes the launch on the given memory
 	clocks *clocks                                    // of a candidate that reads them, which is timed for that alone
@@ -82,11 +83,14 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product, only stri
 		if !slices.Contains(list, o.product) || only != "" && o.name != only {
 			continue
 		}
-		of = append(of, o)
 		k, err := gen.Lower(o.kernel())
 		if err != nil {
 			return nil, err
 		}
+		if !runs(dev, k) {
+			continue
+		}
+		of = append(of, o)
 		irs = append(irs, k, device.Clocked(k))
 	}
 	programs, err := device.Compile(ctx, dev, irs...)
@@ -101,7 +105,7 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product, only stri
 	for i, o := range of {
 		name := prefix + o.name
 		timed := &clocks{buffer: buffer, of: name}
-		for j, c := range []*candidate{{name: name, product: o.product}, {name: name + " with clocks", product: o.product, clocks: timed}} {
+		for j, c := range []*candidate{{name: name, product: o.product, wgmma: o.wgmma}, {name: name + " with clocks", product: o.product, wgmma: o.wgmma, clocks: timed}} {
 			l := launcher{dev: dev, program: programs[2*i+j], entry: o, clocks: c.clocks, space: map[string]*cuda.Buffer[elem.U8]{}}
 			if l.resident, err = l.program.Resident(); err != nil {
 				return nil, err
@@ -128,6 +132,12 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product, only stri
 		}})
 	}
 	return out, nil
+}
+
+// runs reports whether the device has the kernel's instructions.
+func runs(dev *cuda.Device, k *cir.Kernel) bool {
+	have := dev.Info().Major*10 + dev.Info().Minor
+	return have >= k.Arch && (!k.Exactly || have == k.Arch)
 }
 
 // launcher binds a program to memory.

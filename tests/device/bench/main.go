@@ -91,14 +91,10 @@ func run(o options) error {
 		return b.launchOnce(all, prefix+o.once, sizes)
 	}
 	for _, p := range list {
-		if _, done := b.limits[p.in]; done {
-			continue
-		}
-		if b.limits[p.in], err = b.operations(ctx, p.in); err != nil {
-			return err
-		}
-		if n := b.limits[p.in]; n > 0 {
-			fmt.Printf("%s: %.0f operations a cycle and multiprocessor from registers alone, %.1f TFLOP/s for each GHz\n", p.in, n, n*float64(b.dev.Info().SMs)/1e3)
+		for _, of := range []pipe{{p.in, false}, {p.in, true}} {
+			if err := b.limit(ctx, of); err != nil {
+				return err
+			}
 		}
 	}
 	rows, wrong := b.all(all, list, sizes, strings.Split(o.data, ","))
@@ -147,7 +143,7 @@ func open(ctx context.Context, rounds int) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{dev: dev, rounds: rounds, limits: map[elem.Kind]float64{}}
+	b := &bench{dev: dev, rounds: rounds, limits: map[pipe]float64{}}
 	if b.ref, err = device.NewReference(ctx, dev); err != nil {
 		return nil, err
 	}
@@ -223,6 +219,19 @@ func (b *bench) all(all []*candidate, list []product, sizes map[product][]size, 
 	return rows, wrong
 }
 
+// limit measures a pipe, once.
+func (b *bench) limit(ctx context.Context, of pipe) error {
+	if _, done := b.limits[of]; done {
+		return nil
+	}
+	n, err := b.operations(ctx, of)
+	b.limits[of] = n
+	if n > 0 {
+		fmt.Printf("%s: %.0f operations a cycle and multiprocessor from %s alone, %.1f TFLOP/s for each GHz\n", of.in, n, limits[of].from, n*float64(b.dev.Info().SMs)/1e3)
+	}
+	return err
+}
+
 // rows measures candidates of one product. Those with clocks give the others of their kernel theirs.
 func (b *bench) rows(good []*candidate, s size, data string) ([]row, error) {
 	if len(good) == 0 {
@@ -250,7 +259,7 @@ func (b *bench) rows(good []*candidate, s size, data string) ([]row, error) {
 			continue
 		}
 		r := summary(info.Name, data, c, s, times[i], ghz[c.name])
-		if most := b.limits[c.in] * float64(info.SMs) * r.ghz / 1e3; most > 0 {
+		if most := b.limits[pipe{c.in, c.wgmma}] * float64(info.SMs) * r.ghz / 1e3; most > 0 {
 			r.share = r.tflops / most
 		}
 		out = append(out, r)

@@ -26,7 +26,7 @@ type bench struct {
 	holdBuffer  *cuda.Buffer[elem.F32]
 	start, stop *cuda.Event
 	rounds      int
-	limits      map[elem.Kind]float64 // operations a cycle of one multiprocessor, by the type of the operands
+	limits      map[pipe]float64 // operations a cycle of one multiprocessor
 }
 
 const (

@@ -19,6 +19,7 @@ type entry struct {
 	use     func(s size) bool // the sizes to time it at
 	batched bool
 	depth   int // of a block along K
+	wgmma   bool
 }
 
 // block is a configuration without types and layouts.
@@ -31,6 +32,7 @@ type block struct {
 	batched      bool
 	split        bool
 	cacheAlways  bool
+	tma, wgmma   bool // the instructions of sm_90
 	use          func(s size) bool
 }
 
@@ -45,6 +47,16 @@ var (
 	skinny64   = block{suffix: "_split", m: 64, n: 64, bytes: 128, warpM: 2, warpN: 2, stages: 6, split: true, use: fewRows(17, 64)}
 	skinny32   = block{suffix: "_split", m: 16, n: 32, bytes: 256, warpM: 1, warpN: 2, stages: 6, split: true, use: fewRows(1, 16)}
 	skinny16   = block{suffix: "_split", m: 16, n: 64, bytes: 256, warpM: 1, warpN: 4, stages: 4, split: true, use: fewRows(1, 16)}
+)
+
+// The same by the instructions of sm_90: mma.sync on what the copy engine brings, and wgmma.
+var (
+	tmaLarge       = block{suffix: "_tma", m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, tma: true, use: wide}
+	wgmmaLarge     = block{suffix: "_wgmma", m: 128, n: 256, bytes: 128, warpM: 8, warpN: 1, stages: 4, wgmma: true, use: wide}
+	wgmmaSmall     = block{suffix: "_wgmma", m: 64, n: 128, bytes: 128, warpM: 4, warpN: 1, stages: 8, wgmma: true, use: little}
+	wgmmaSplit     = block{suffix: "_wgmma_split", m: 256, n: 96, bytes: 128, warpM: 8, warpN: 1, stages: 4, wgmma: true, split: true, use: fewRows(128, 511)}
+	wgmmaSplitWide = block{suffix: "_wgmma_split", m: 128, n: 192, bytes: 128, warpM: 8, warpN: 1, stages: 5, wgmma: true, split: true, use: fewRows(128, 511)}
+	wgmmaSkinny    = block{suffix: "_wgmma_split", m: 64, n: 128, bytes: 128, warpM: 4, warpN: 1, stages: 8, wgmma: true, split: true, use: fewRows(1, 64)}
 )
 
 func wide(s size) bool { return s.m > 511 || s.batch > 1 }
@@ -70,18 +82,18 @@ func ours() []entry {
 	list := []entry{{product: of(elem.KF16, elem.KF16), name: "gemm_f16_f16", kernel: kernels.GEMMF16Out, use: wide}}
 	f16, bf16 := atoms.MMA16816[elem.F16](), atoms.MMA16816[elem.BF16]()
 	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, "TN", medium, small, unaligned, splitLarge, split, skinny64, skinny16, skinny32,
-		large.inBatches(), medium.inBatches(), small.inBatches())...)
+		large.inBatches(), medium.inBatches(), small.inBatches(), tmaLarge, wgmmaLarge, wgmmaSmall, wgmmaSplit, wgmmaSplitWide, wgmmaSkinny)...)
 	for _, layout := range []string{"NN", "NT", "TT"} {
 		list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, layout, large, small, split)...)
 		list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, layout, large)...)
 	}
-	list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, "TN", large, small, split, skinny16)...)
+	list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, "TN", large, small, split, skinny16, tmaLarge, wgmmaLarge, wgmmaSmall)...)
 	list = append(list, entry{product: of(elem.KF16, elem.KF32), name: "gemm_f16", kernel: kernels.GEMMF16, use: wide})
 	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F32](f16, "TN", large, small, split, skinny16)...)
 	list = append(list, entry{product: of(elem.KBF16, elem.KF32), name: "gemm_bf16", kernel: kernels.GEMMBF16, use: wide})
-	list = append(list, entries[elem.TF32, elem.F32, elem.F32, elem.F32](atoms.SM80_16x8x8_F32TF32TF32F32_TN, "TN", large, small, split)...)
-	list = append(list, entries[elem.S8, elem.S32, elem.S32, elem.S32](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split, skinny16)...)
-	return append(list, entries[elem.S8, elem.S32, elem.F32, elem.S8](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium)...)
+	list = append(list, entries[elem.TF32, elem.F32, elem.F32, elem.F32](atoms.SM80_16x8x8_F32TF32TF32F32_TN, "TN", large, small, split, tmaLarge, wgmmaLarge)...)
+	list = append(list, entries[elem.S8, elem.S32, elem.S32, elem.S32](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split, skinny16, tmaLarge, wgmmaLarge)...)
+	return append(list, entries[elem.S8, elem.S32, elem.F32, elem.S8](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, tmaLarge, wgmmaLarge)...)
 }
 
 // entries are those of the blocks for a product.
@@ -90,7 +102,10 @@ func entries[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], layout s
 	var out []entry
 	for _, b := range blocks {
 		g := kernels.GEMMConfig{BM: b.m, BN: b.n, BK: b.bytes * 8 / p.in.Bits(), WarpM: b.warpM, WarpN: b.warpN, Stages: b.stages, Group: 8,
-			Batched: b.batched, SplitK: b.split, CacheAlways: b.cacheAlways}
+			Batched: b.batched, SplitK: b.split, CacheAlways: b.cacheAlways, WGMMA: b.wgmma}
+		if b.tma || b.wgmma {
+			g.Sync = dsl.TMALoads
+		}
 		if layout[0] == 'N' {
 			g.A = kernels.MNMajor
 		}
@@ -98,10 +113,22 @@ func entries[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], layout s
 			g.B = kernels.MNMajor
 		}
 		name := fmt.Sprintf("gemm_%s_%s_%s_%dx%dx%d%s", p.in, p.out, strings.ToLower(layout), g.BM, g.BN, g.BK, b.suffix)
-		out = append(out, entry{product: p, name: name, use: b.use, batched: b.batched, depth: g.BK,
-			kernel: func() *dsl.Kernel { return kernels.Product[E, Acc, Q, O](name, atom, g, nil) }})
+		out = append(out, entry{product: p, name: name, use: b.use, batched: b.batched, depth: g.BK, wgmma: b.wgmma,
+			kernel: func() *dsl.Kernel { return kernels.Product[E, Acc, Q, O](name, instruction(b, atom), g, nil) }})
 	}
 	return out
+}
+
+// instruction is what a block multiplies by: the atom, or wgmma of as many columns as the block has.
+func instruction[E, Acc elem.Any](b block, atom atoms.MMAAtom[Acc, E, E, Acc]) atoms.MMAAtom[Acc, E, E, Acc] {
+	if !b.wgmma {
+		return atom
+	}
+	wide, err := atoms.GMMAOf[Acc, E, E](atoms.GMMASpec{N: b.n})
+	if err != nil {
+		panic(err) // of our own table
+	}
+	return wide
 }
 
 // defaultSizes are those of a product to time where none are asked for: cubes, one that no tile divides, products with few
