@@ -27,6 +27,7 @@ type block struct {
 	named   [cir.NamedBarriers + 1]*meeting
 	global  map[hazardKey]hazard // accesses to global memory since the last barrier
 	seen    map[int64]uint32     // of each block that arrived before this one did: how often
+	steps   []*[]productStep     // of each warpgroup's products
 	epoch   uint32               // how often this block has arrived
 	came    int64                // what it found when it last did
 }
@@ -40,6 +41,14 @@ func newBlock(ctx context.Context, p *program, seed uint64) *block {
 	}
 	b.meeting, b.bars = newClock(p), map[int64]*mbarrier{}
 	return b
+}
+
+// productLog is the log of a warpgroup.
+func (b *block) productLog(group int) *[]productStep {
+	if group == len(b.steps) {
+		b.steps = append(b.steps, new([]productStep))
+	}
+	return b.steps[group]
 }
 
 func (b *block) fail(err error) {
@@ -78,6 +87,11 @@ func (b *block) run(number int64, maxFindings int) (*findings, error) {
 	}
 	if b.err == nil && !b.over && p.check {
 		b.unwaited()
+		for _, w := range b.warps {
+			if w.gmma != nil {
+				w.gmma.left(w)
+			}
+		}
 	}
 	return b.finds, b.err
 }

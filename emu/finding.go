@@ -14,25 +14,30 @@ type Check string
 
 // The checks.
 const (
-	OutOfBounds   Check = "out-of-bounds"    // an index outside of its memory or register array
-	Misaligned    Check = "misaligned"       // a vector whose address is not a multiple of its bytes
-	Uninitialised Check = "uninitialised"    // a read of what nobody wrote
-	ReadInFlight  Check = "read-in-flight"   // a read of bytes whose cp.async has not been waited for
-	Unpublished   Check = "unpublished"      // a read of another thread's cp.async, waited for but with no barrier since
-	WriteInFlight Check = "write-in-flight"  // a write to bytes that a cp.async is still to fill
-	Race          Check = "race"             // two threads use an element, one writes, no barrier (in a warp: sync) between
-	Unwaited      Check = "unwaited"         // a cp.async that is in flight when its thread ends
-	LaneConflict  Check = "lane-conflict"    // two lanes write one element in the same instruction
-	DoubleWrite   Check = "double-write"     // two threads write the same element of global memory
-	NotWritten    Check = "unwritten"        // elements of an output that no thread writes
-	GlobalRace    Check = "global-race"      // a block reads an element of global memory that another block writes
-	Uncounted     Check = "uncounted"        // a counter that other than its number of blocks arrive at
-	Divergent     Check = "divergent"        // a barrier or a warp-wide instruction without all threads
-	Deadlock      Check = "deadlock"         // a barrier that some warps never reach
-	NoLane        Check = "inactive-lane"    // a shuffle or vote that a lane outside of its mask executes, or takes from one
-	Overflow      Check = "overflow"         // an integer that the printed code computes in 32 bits and that needs more
-	IntRange      Check = "int-range"        // an integer outside of the bounds its symbol promises
-	Division      Check = "division-by-zero" // a divisor that is not positive (0 for element types)
+	OutOfBounds   Check = "out-of-bounds"   // an index outside of its memory or register array
+	Misaligned    Check = "misaligned"      // a vector whose address is not a multiple of its bytes
+	Uninitialised Check = "uninitialised"   // a read of what nobody wrote
+	ReadInFlight  Check = "read-in-flight"  // a read of bytes whose asynchronous copy has not been waited for
+	Unpublished   Check = "unpublished"     // a read of another thread's cp.async, waited for but with no barrier since
+	WriteInFlight Check = "write-in-flight" // a write to bytes that an asynchronous copy is still to fill
+	Race          Check = "race"            // two threads use an element, one writes, no barrier (in a warp: sync) between
+	Unwaited      Check = "unwaited"        // a copy or a wgmma that is in flight when its thread ends
+	LaneConflict  Check = "lane-conflict"   // two lanes write one element in the same instruction
+	DoubleWrite   Check = "double-write"    // two threads write the same element of global memory
+	NotWritten    Check = "unwritten"       // elements of an output that no thread writes
+	GlobalRace    Check = "global-race"     // a block reads an element of global memory that another block writes
+	Uncounted     Check = "uncounted"       // a counter that other than its number of blocks arrive at
+	Unfenced      Check = "unfenced"        // a wgmma into registers that other statements used, with no fence since
+	Proxy         Check = "proxy"           // a wgmma of shared memory that ordinary stores wrote
+	Divergent     Check = "divergent"       // a barrier or a warp-wide instruction without all threads
+	Deadlock      Check = "deadlock"        // a barrier that some warps never reach
+	NoLane        Check = "inactive-lane"   // a shuffle or vote that a lane outside of its mask executes, or takes from one
+	Overflow      Check = "overflow"        // an integer that the printed code computes in 32 bits and that needs more
+	IntRange      Check = "int-range"       // an integer outside of the bounds its symbol promises
+	// RegisterInFlight is a use of an accumulator of a wgmma that has not been waited for.
+	RegisterInFlight Check = "register-in-flight"
+
+	Division Check = "division-by-zero" // a divisor that is not positive (0 for element types)
 )
 
 // remedies says what to do about each finding.
@@ -40,22 +45,27 @@ var remedies = map[Check]string{
 	OutOfBounds:   "guard the access with the true extents, or enlarge the array",
 	Misaligned:    "use a narrower vector, or an offset and a base that are multiples of it",
 	Uninitialised: "write the element on every path before this read",
-	ReadInFlight:  "wait for the copy's group first: commit it, and leave fewer groups pending",
+	ReadInFlight:  "wait for the copy's group first: commit it, and leave fewer groups pending; of a tensor's copy, for the phase that it counts in",
 	Unpublished:   "put a barrier between the wait and this read",
 	WriteInFlight: "wait for the copy before its destination is used again",
 	Race:          "put a barrier, or in one warp a warp sync, between the two accesses",
-	Unwaited:      "wait for the thread's last groups (WaitGroup 0) before the kernel ends",
+	Unwaited:      "wait for the thread's last groups (WaitGroup 0, WarpgroupWait 0) and phases before the kernel ends",
 	LaneConflict:  "give every lane an element of its own",
 	DoubleWrite:   "partition the tensor so that one thread owns each element",
 	NotWritten:    "let the grid and the tiles cover the tensor, and guard by its true extents only",
 	GlobalRace:    "read from another buffer than the one that is written, arrive at a counter in between, or split the kernel",
 	Uncounted:     "let exactly as many blocks arrive at each counter as it counts",
+	Unfenced:      "put a WarpgroupArrive between that use and the product",
+	Proxy:         "let a TensorLoad write what products of warpgroups read",
 	Divergent:     "move the statement out of the condition so that all threads execute it",
-	Deadlock:      "let every warp of the block reach the barrier",
+	Deadlock:      "let every warp of the block reach the barrier, and every phase get the arrivals and the bytes that it expects",
 	NoLane:        "let all lanes that give or take a value execute the statement, with all of them in its mask",
 	Overflow:      "raise the declared bounds, from which the width is chosen, to what really occurs",
 	IntRange:      "correct the bounds of the symbol; the emitted code relies on them",
-	Division:      "make the divisor positive",
+
+	RegisterInFlight: "wait for the product's group first, by a WarpgroupWait that names the registers",
+
+	Division: "make the divisor positive",
 }
 
 // Finding is one mistake of a kernel, as first seen; Count says how often it happened.

@@ -174,7 +174,15 @@ func (c *compiler) warpgroupMMA(s cir.WarpgroupMMA) func(*warp) {
 func (g *gmma) run(w *warp) {
 	w.whole(g.name)
 	w.b.counts.instr[kGMMA]++
-	a, b := g.a.at(w)[0], g.b.at(w)[0]
+	a, b := g.a.one(w), g.b.one(w)
+	if p := w.gmma; p != nil {
+		if p.together(w, a, b); !g.a.aligned(w, a) || !g.b.aligned(w, b) {
+			return
+		}
+		p.accumulate(w, g.registers(w))
+		p.inside = true
+		defer func() { p.inside = false }()
+	}
 	g.costs(w)
 	if g.exact {
 		g.field(w, a, b)
@@ -200,6 +208,50 @@ func (g *gmma) run(w *warp) {
 		}
 		f.scatter(w, c)
 	}
+}
+
+// one is the element where an operand begins, the same in all lanes.
+func (o *smemMatrix) one(w *warp) int64 {
+	index := o.at(w)
+	for _, i := range index {
+		if i != index[0] {
+			if f := w.find(Divergent, o.mem.name, 0, index[0]); f != nil {
+				f.Message = sprint("a product whose operand begins at ", o.mem.name, "[", index[0], "] in one thread and at [", i, "] in another")
+			}
+			panic(aborted{})
+		}
+	}
+	return index[0]
+}
+
+// aligned reports whether an operand's first row begins a period of the swizzle; if not, there is a finding.
+func (o *smemMatrix) aligned(w *warp, at int64) bool {
+	byteAt := (o.mem.base + at*int64(o.mem.bits)) / 8
+	row := int64(16) << o.swizzle
+	if byteAt%16 == 0 && byteAt%(8*row)+gmmaBytes <= row {
+		return true
+	}
+	if f := w.find(Misaligned, o.mem.name, 0, at); f != nil {
+		f.Message = sprint("an operand at ", o.mem.name, "[", at, "], byte ", byteAt, ", expects ", gmmaBytes, " bytes in the first of 8 rows of ", row)
+	}
+	return false
+}
+
+// registers are those of D, in order; none where an array is left, which is found later.
+func (g *gmma) registers(w *warp) []int {
+	out := w.gmma.regs[:0]
+	for _, f := range g.acc {
+		for i := range f.regs {
+			e := f.regs[i].at(w)
+			for j := range f.regs[i].n {
+				if e >= 0 {
+					out = append(out, e+j)
+				}
+			}
+		}
+	}
+	w.gmma.regs = out
+	return out
 }
 
 // field is run in exact mode.

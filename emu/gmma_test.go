@@ -214,7 +214,7 @@ func TestHopperGEMM(t *testing.T) {
 	} {
 		for _, e := range [][3]int{{64 * h.groups, h.cols, 128}, {80, 48, 208}, {144, 272, 16}} {
 			t.Run(fmt.Sprintf("%d %s %s %s %v", i, h.d, h.a, h.b, e), func(t *testing.T) {
-				for _, opt := range []Options{{}, {Seed: 1}, {Seed: 2, Workers: 1}, {NoChecks: true}} {
+				for _, opt := range []Options{{}, {Seed: 1}, {NoChecks: true}} {
 					args := h.args(e[0], e[1], e[2])
 					rep := run(t, h.build().k, args, opt)
 					require.NoError(t, rep.Err())

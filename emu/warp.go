@@ -64,7 +64,7 @@ func newWarp(b *block, id int) *warp {
 		w.field = &fieldMatrices{}
 	}
 	if p.products && p.check {
-		w.gmma = newProducts(p)
+		w.gmma = newProducts(p, b.productLog(id/gmmaWarps))
 	}
 	return w
 }
