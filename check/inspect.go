@@ -188,11 +188,13 @@ func (in *Inspection) Err() error {
 
 // chip is what bounds the blocks on one SM.
 type chip struct {
-	name                             string
+	arch                             int
 	threads, registers, shared, most int
 }
 
-var chips = []chip{{"sm_80", 2048, 65536, 164 << 10, 32}, {"sm_86", 1536, 65536, 100 << 10, 16}, {"sm_90", 2048, 65536, 228 << 10, 32}}
+func (c chip) name() string { return fmt.Sprintf("sm_%d", c.arch) }
+
+var chips = []chip{{80, 2048, 65536, 164 << 10, 32}, {86, 1536, 65536, 100 << 10, 16}, {90, 2048, 65536, 228 << 10, 32}}
 
 const (
 	reservedShared = 1 << 10 // bytes that the system takes of a block's shared memory
@@ -259,8 +261,11 @@ func (in *Inspection) costs(b *strings.Builder, rep *emu.Report) {
 	}
 	fmt.Fprintf(b, "  block    %s, %d bytes of shared memory, %s\n", text.Count(in.Threads, "thread"), in.Shared, regs)
 	for _, c := range chips {
+		if in.kernel != nil && c.arch < in.kernel.Arch {
+			continue // which does not run it
+		}
 		n := c.blocks(in.Threads, in.Registers, in.Shared)
-		fmt.Fprintf(b, "  %s    %s an SM, %.0f %% of its threads\n", c.name, text.Count(n, "block"), 100*float64(n*in.Threads)/float64(c.threads))
+		fmt.Fprintf(b, "  %s    %s an SM, %.0f %% of its threads\n", c.name(), text.Count(n, "block"), 100*float64(n*in.Threads)/float64(c.threads))
 	}
 	fmt.Fprintf(b, "  %-18s %-13s %-6s %6s %9s %11s %17s %10s\n", "line", "access", "memory", "bytes", "requests", "moved", "sectors (least)", "conflicts")
 	for _, a := range merged(rep.Accesses) {

@@ -191,7 +191,8 @@ func TestHeaderMode(t *testing.T) {
 		require.NoError(t, err)
 		helped := strings.Contains(string(whole.CUDA), "namespace gocute") // not all kernels need helpers
 		require.Equal(t, helped, strings.Contains(string(o.CUDA), "#include <gocute/"), o.Name)
-		_, err = tc.Compile(context.Background(), build.Source{Name: o.Name, Code: o.CUDA, IncludeDirs: []string{dir}, Archs: []string{"sm_80"}})
+		archs, _ := build.ArchsOf(o.Kernel.Arch, o.Kernel.Exactly)
+		_, err = tc.Compile(context.Background(), build.Source{Name: o.Name, Code: o.CUDA, IncludeDirs: []string{dir}, Archs: archs[:1]})
 		require.NoError(t, err)
 	}
 }

@@ -30,7 +30,7 @@ Example: gocute build ./out/gemm_f16
 Example: gocute build --compiler nvrtc --no-cache ./out/gemm_f16
 
 Generates as gocute gen does and compiles for sm_80 and sm_90, and to PTX for later GPUs, into DIR/NAME/bin, which
-the launcher embeds. A generated package is compiled as it is. With -k, the other kernels may be wrong. SMEM counts static and dynamic shared memory.`
+the launcher embeds. Kernels with instructions of one architecture alone are compiled for that one: sm_90a. A generated package is compiled as it is. With -k, the other kernels may be wrong. SMEM counts static and dynamic shared memory.`
 }
 
 // unit is one kernel to compile.
@@ -39,8 +39,9 @@ type unit struct {
 	dir      string // of its package
 	code     []byte
 	includes []string
-	arch     int // the least architecture
-	shared   int // dynamic shared memory
+	arch     int  // the least architecture
+	exactly  bool // the only one
+	shared   int  // dynamic shared memory
 	result   *build.Result
 	err      error
 }
@@ -95,34 +96,29 @@ func (c *buildCmd) units(s *session, l *loaded, winners map[string][]string) (o 
 	}
 	for _, k := range o.kernels {
 		units = append(units, &unit{name: k.Name, dir: filepath.Join(o.dir, k.Folder), code: k.Files[k.Name+".cu"],
-			includes: include, arch: k.Arch, shared: k.SharedBytes})
+			includes: include, arch: k.Arch, exactly: k.Exactly, shared: k.SharedBytes})
 	}
 	for _, g := range l.generated {
 		if slices.ContainsFunc(units, func(u *unit) bool { return u.dir == g.dir }) { // just generated
 			continue
 		}
 		if len(c.Kernels) == 0 || slices.Contains(c.Kernels, g.name) {
-			units = append(units, &unit{name: g.name, dir: g.dir, code: g.code, includes: g.includes(), arch: g.arch, shared: g.shared})
+			units = append(units, &unit{name: g.name, dir: g.dir, code: g.code, includes: g.includes(), arch: g.arch, exactly: g.exactly, shared: g.shared})
 		}
 	}
 	return o, units, remove, nil
 }
 
-// ptx is the virtual architecture whose PTX is shipped.
-func (u *unit) ptx() string { return fmt.Sprintf("compute_%d", u.arch) }
-
 // archs are the architectures that cubins are shipped for.
 func (u *unit) archs() []string {
-	var out []string
-	for _, a := range []int{80, 90} {
-		if a >= u.arch {
-			out = append(out, fmt.Sprintf("sm_%d", a))
-		}
-	}
-	if len(out) == 0 {
-		out = append(out, fmt.Sprintf("sm_%d", u.arch))
-	}
-	return out
+	cubins, _ := build.ArchsOf(u.arch, u.exactly)
+	return cubins
+}
+
+// ptx is the virtual architecture whose PTX is shipped.
+func (u *unit) ptx() string {
+	_, ptx := build.ArchsOf(u.arch, u.exactly)
+	return ptx
 }
 
 // compile compiles all kernels; the compiler bounds how many it does at a time. Without the cache they run one

@@ -72,7 +72,11 @@ func (b Bundle) Fits(d cuda.Info) error {
 	at := fmt.Sprintf("%s: %s (%s)", b.Name, d.Name, d.Arch())
 	switch {
 	case d.Major*10+d.Minor < b.Arch:
-		return fmt.Errorf("%s is too old: expected sm_%d or newer", at, b.Arch)
+		newer := " or newer"
+		if b.Exactly {
+			newer = ""
+		}
+		return fmt.Errorf("%s is too old: expected sm_%d%s", at, b.Arch, newer)
 	case b.Exactly && d.Major*10+d.Minor != b.Arch:
 		return fmt.Errorf("%s is too new: expected sm_%d itself, for the kernel has instructions that no other architecture has", at, b.Arch)
 	case d.SharedBlockOptin < b.SharedBytes:

@@ -105,6 +105,12 @@ func TestFits(t *testing.T) {
 	b := Bundle{Name: "k", Arch: 80, Threads: 256, SharedBytes: 98304}
 	d := cuda.Info{Name: "GPU", Major: 8, Minor: 0, SharedBlockOptin: 166912, MaxThreadsBlock: 1024}
 	require.NoError(t, b.Fits(d))
+	own := Bundle{Name: "k", Arch: 90, Exactly: true}
+	hopper, later := d, d
+	hopper.Major, later.Major = 9, 10
+	require.NoError(t, own.Fits(hopper))
+	require.EqualError(t, own.Fits(d), "k: GPU (sm_80) is too old: expected sm_90")
+	require.EqualError(t, own.Fits(later), "k: GPU (sm_100) is too new: expected sm_90 itself, for the kernel has instructions that no other architecture has")
 	old, small, narrow := d, d, d
 	old.Major, old.Minor = 7, 5
 	require.EqualError(t, b.Fits(old), "k: GPU (sm_75) is too old: expected sm_80 or newer")
@@ -187,6 +193,14 @@ func compiles(t *testing.T, compiler string) {
 	require.Equal(t, "compute_80", g.given[3][0].Arch)
 	require.True(t, g.given[3][0].PTX)
 	require.Contains(t, string(g.given[3][0].Data), ".target sm_80")
+	own := Bundle{Name: "k", CU: `extern "C" __global__ void k() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }`, Arch: 90, Exactly: true}
+	_, err = own.module(g)
+	require.NoError(t, err)
+	require.Equal(t, "compute_90a", g.given[5][0].Arch)
+	t.Setenv(EnvForcePTX, "0")
+	_, err = own.module(g)
+	require.NoError(t, err)
+	require.Equal(t, "sm_90a", g.given[7][0].Arch)
 	b.CU = "no C++"
 	_, err = b.module(g)
 	var ce *build.CompileError

@@ -180,3 +180,31 @@ func TestHopper(t *testing.T) {
 		})
 	}
 }
+
+// TestHopperRefused: the printer refuses what the machine has not.
+func TestHopperRefused(t *testing.T) {
+	for want, break_ := range map[string]func(k *cir.Kernel){
+		"expected a tensor map of the kernel":        func(k *cir.Kernel) { k.Maps = k.Maps[1:] },
+		"name T_map is declared twice":               func(k *cir.Kernel) { k.Maps[1].Name = "T_map" },
+		"expected a tensor map, but got none":        func(k *cir.Kernel) { k.Maps[1] = nil },
+		"takes 8 registers, but got 4":               func(k *cir.Kernel) { change(k, func(s *cir.WarpgroupMMA) { s.D = s.D[:4] }) },
+		"expected swizzled rows in shared memory":    func(k *cir.Kernel) { change(k, func(s *cir.WarpgroupMMA) { s.B.Swizzle = 0 }) },
+		"expected a declared register array":         func(k *cir.Kernel) { change(k, func(s *cir.WarpgroupWait) { s.Regs = []*cir.Reg{{Name: "x"}} }) },
+		"expected an instruction of the statement's": func(k *cir.Kernel) { change(k, func(s *cir.WarpgroupMMA) { s.Op = tmaLoad }) },
+	} {
+		k := hopperAll()
+		break_(k)
+		_, err := cuda.Print(k, cuda.Options{})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// change changes each statement of a type in the body itself.
+func change[S cir.Stmt](k *cir.Kernel, f func(s *S)) {
+	for i, s := range k.Body {
+		if x, ok := s.(S); ok {
+			f(&x)
+			k.Body[i] = x
+		}
+	}
+}

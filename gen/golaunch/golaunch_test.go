@@ -116,3 +116,21 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 }
+
+// So are maps that lowering should not have made.
+func TestMapRefusals(t *testing.T) {
+	for want, break_ := range map[string]func(k *cir.Kernel){
+		"expected tensor maps with names, of parameters":       func(k *cir.Kernel) { k.Maps[0].Of = copyKernel().Params[0] },
+		"arguments with names of their own, but got \"A\"":     func(k *cir.Kernel) { k.Maps[0].Name = "A" },
+		"tensor map A_map: a tensor map has 1 to 5 dimensions": func(k *cir.Kernel) { k.Maps[0].Box = nil },
+		"an extent of B_map is tid, but tid is not a Dim parameter": func(k *cir.Kernel) {
+			k.Maps[1].Extents[0] = sym.New(&sym.Symbol{Name: "tid", Class: sym.Thread, Hi: 31})
+		},
+	} {
+		k := tensorKernel()
+		break_(k)
+		_, err := Print(k, Options{})
+		require.ErrorContains(t, err, "internal error: ")
+		require.ErrorContains(t, err, want)
+	}
+}

@@ -110,7 +110,7 @@ func one(p Package, f Func, req Request) (Kernel, []*cir.Op, error) {
 		return Kernel{}, nil, err
 	}
 	out := Kernel{Package: p.Path, Func: f.Name, Pos: f.Pos, Name: g.Name, Folder: g.Package, Files: g.Files,
-		Threads: g.Kernel.Threads, Arch: g.Kernel.Arch, SharedBytes: g.Kernel.SmemBytes}
+		Threads: g.Kernel.Threads, Arch: g.Kernel.Arch, Exactly: g.Kernel.Exactly, SharedBytes: g.Kernel.SmemBytes}
 	return out, cir.Ops(g.Kernel), nil
 }
 

@@ -98,6 +98,7 @@ type Kernel struct {
 	Folder      string            // gen: package and folder of the launcher
 	Files       map[string][]byte // gen: by path below Folder
 	Arch        int               // gen: the least architecture
+	Exactly     bool              // gen: it is the only one
 	SharedBytes int               // gen: dynamic shared memory of a block
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"example.com/app/out/copy_f32"
 	"example.com/app/out/gemm_f16"
+	"example.com/app/out/gemm_sm90"
 	"example.com/app/out/odd_linux"
 )
 
@@ -123,4 +124,16 @@ func BenchmarkCheck(b *testing.B) {
 	for b.Loop() {
 		_ = a.Check()
 	}
+}
+
+// The strides of what the copy engine reads may leave 64 bits although all buffers are large enough.
+func TestTensorMaps(t *testing.T) {
+	a := gemm_sm90.Args{M: 128, K: 64, Batch: 2, Specs: 8,
+		A: fake[elem.F16](1<<20, 128*64*2), B: fake[elem.S8](2<<20, 64), C: fake[elem.F32](3<<20, 128)}
+	expect(t, a.Check(), "")
+	expect(t, new(gemm_sm90.Kernel).Launch(nil, &a), "gemm_sm90: Launch expects a kernel from Load, but got an empty one")
+	a.M, a.K, a.Batch, a.Specs = 1<<30, 1<<20, 1, 1<<30
+	a.A, a.B, a.C = fake[elem.F16](1<<60, 1<<51), fake[elem.S8](1<<40, 1<<20), fake[elem.F32](16, 1<<30)
+	expect(t, a.Check(), "")
+	expect(t, new(gemm_sm90.Kernel).Launch(nil, &a), "gemm_sm90: the sizes are too large: an expression of them does not fit 64 bits or divides by zero")
 }
