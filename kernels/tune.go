@@ -33,6 +33,14 @@ func GEMMFamily() *Family {
 		g.CacheAlways = true
 		addGEMM(f, g)
 	}
+	for _, b := range []struct{ bm, bn, warps, stages int }{ // by the instructions of sm_90
+		{128, 256, 8, 4}, {256, 128, 8, 4}, {128, 192, 8, 5}, {128, 128, 8, 3}, {128, 128, 8, 6}, {128, 64, 8, 8}, {64, 256, 4, 5}, {64, 128, 4, 4}, {64, 128, 4, 8},
+	} {
+		addGEMM(f, GEMMConfig{BM: b.bm, BN: b.bn, BK: 64, WarpM: b.warps, WarpN: 1, Stages: b.stages, Group: 8, Sync: TMALoads, WGMMA: true})
+	}
+	for _, b := range []struct{ bm, bn, warpM, warpN, stages int }{{256, 128, 4, 2, 4}, {128, 256, 2, 4, 4}, {128, 128, 2, 2, 3}} {
+		addGEMM(f, GEMMConfig{BM: b.bm, BN: b.bn, BK: 64, WarpM: b.warpM, WarpN: b.warpN, Stages: b.stages, Group: 8, Sync: TMALoads})
+	}
 	return f
 }
 
@@ -41,6 +49,9 @@ func addGEMM(f *Family, g GEMMConfig) {
 	config := fmt.Sprintf("%dx%dx%d_w%dx%d_s%d", g.BM, g.BN, g.BK, g.WarpM, g.WarpN, g.Stages)
 	if g.CacheAlways {
 		config += "_l1"
+	}
+	if g.Sync == TMALoads {
+		config += map[bool]string{true: "_wgmma", false: "_tma"}[g.WGMMA]
 	}
 	f.Add(config, func() *Kernel { return GEMM[elem.F16, elem.F16]("gemm_"+config, g) })
 }
