@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/emu"
 	"github.com/gocute/gocute/gen"
@@ -14,7 +16,7 @@ import (
 	"github.com/gocute/gocute/internal/text"
 )
 
-// Mutant is a kernel from which one barrier, wait or predicate was taken away, or moved.
+// Mutant is a kernel from which one barrier, wait, predicate or copy of a box was taken away, or moved.
 type Mutant struct {
 	What   string  // such as "barrier removed"
 	Pos    cir.Pos // of the statement
@@ -85,7 +87,8 @@ type change struct {
 // synchronises reports whether a statement orders others.
 func synchronises(s cir.Stmt) bool {
 	switch s.(type) {
-	case cir.Barrier, cir.NamedBarrier, cir.SyncWarp, cir.CommitGroup, cir.WaitGroup, cir.MBarrierArrive, cir.CpAsyncArrive, cir.MBarrierWait:
+	case cir.Barrier, cir.NamedBarrier, cir.SyncWarp, cir.CommitGroup, cir.WaitGroup, cir.MBarrierArrive, cir.CpAsyncArrive, cir.MBarrierWait,
+		cir.MBarrierExpect, cir.WarpgroupArrive, cir.WarpgroupCommit, cir.WarpgroupWait:
 		return true
 	}
 	return false
@@ -112,6 +115,16 @@ func changes(s cir.Stmt) []change {
 		y := x
 		y.Pending++
 		out = append(out, change{"waitgroup leaves one more group", []cir.Stmt{y}})
+	case cir.WarpgroupWait:
+		y := x
+		y.Pending++
+		out = append(out, change{"warpgroupwait leaves one more group", []cir.Stmt{y}})
+	case cir.MBarrierExpect:
+		y := x
+		y.Bytes += 16
+		out = append(out, change{"mbarrierexpect expects 16 bytes more", []cir.Stmt{y}})
+	case cir.TensorLoad:
+		out = append(out, boxes(x)...)
 	case cir.If:
 		less(x.Cond, "condition", func(c cir.Cond) cir.Stmt { y := x; y.Cond = always(c); return y })
 	case cir.Load:
@@ -138,6 +151,18 @@ func changes(s cir.Stmt) []change {
 			y.Valid = nil
 			out = append(out, change{"cpasync clamp removed", []cir.Stmt{y}})
 		}
+	}
+	return out
+}
+
+// boxes lists copies of no box, and of one that begins an element further.
+func boxes(s cir.TensorLoad) []change {
+	out := []change{{what: "tensorload removed"}}
+	for i := range s.Coords {
+		y := s
+		y.Coords = slices.Clone(s.Coords)
+		y.Coords[i] = s.Coords[i].Add(sym.Int(1))
+		out = append(out, change{fmt.Sprintf("tensorload coordinate %d one further", i), []cir.Stmt{y}})
 	}
 	return out
 }

@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	groupLanes   = 128     // of a warpgroup
 	longWork     = 1 << 33 // operations of the emulator from which on it tells that it is at work
 	stillRunning = 5 * time.Second
 	warpLanes    = 32
@@ -75,21 +76,30 @@ func elements(s cir.Stmt) float64 {
 	case cir.Fill:
 		return float64(s.Reg.Count)
 	case cir.MMAStmt:
-		m := mmaShape.FindStringSubmatch(s.Op.PTX)
-		if m == nil { // an instruction of single threads
-			return asyncElems
-		}
-		n := 1.0
-		for _, extent := range m[1:] {
-			if e, err := strconv.Atoi(extent); err == nil {
-				n *= float64(e)
-			}
-		}
-		return n / warpLanes
+		return products(s.Op, warpLanes)
+	case cir.WarpgroupMMA:
+		return products(s.Op, groupLanes)
+	case cir.TensorLoad: // one thread does it for all
+		return float64(s.Map.Elems()) / groupLanes
 	case cir.LdMatrixStmt, cir.StMatrixStmt, cir.CpAsyncStmt:
 		return asyncElems
 	}
 	return 1
+}
+
+// products is the work of a matrix instruction for one of the lanes that it takes.
+func products(op *cir.Op, lanes float64) float64 {
+	m := mmaShape.FindStringSubmatch(op.PTX)
+	if m == nil { // an instruction of single threads
+		return asyncElems
+	}
+	n := 1.0
+	for _, extent := range m[1:] {
+		if e, err := strconv.Atoi(extent); err == nil {
+			n *= float64(e)
+		}
+	}
+	return n / lanes
 }
 
 // progress is where lines about what takes long go.

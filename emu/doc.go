@@ -24,11 +24,20 @@
 // tolerance. An f64 MMA is a chain of fused multiply-adds in order of k. Integer MMA wraps at 32 bits, or saturates
 // with .satfinite. Complex products are chains of the real ones.
 //
+// A wgmma is, in each warp, its 16 rows of D, every 8 columns of which are computed as an mma.sync of the same kinds is:
+// the sum of D and one instruction's products along k, rounded once.
+//
 // There is no time: of the clocks that a kernel reads, each warp gets 1, 2, 3, … in each block.
 //
 // Atomic additions round as others do; in global memory those of f32 take and give zero for subnormal numbers.
 //
 // # Order
+//
+// A copy of a tensor's box is in flight until the phase of its mbarrier that it counts in has been waited for; that of
+// another mbarrier tells nothing of it. A wgmma reads shared memory, and keeps its accumulators, from the statement to
+// the wait for its group, whatever the warp tells others in between. Its four warps take the same steps with the same
+// operands. There are two ways to shared memory, and no fence between them: what a wgmma reads has to come from a copy of
+// a box, and not from stores.
 //
 // Accesses are ordered by what the kernel does, not by what happened to come first in a run: by barriers of the
 // block, arrivals and waits at mbarriers, waits for groups of asynchronous copies, and warp syncs. The lanes of a warp

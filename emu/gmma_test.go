@@ -14,7 +14,6 @@ import (
 // hopper is a GEMM of copies of boxes and products of warpgroups, C = A*B' with A (M,K):(K,1), B (N,K):(K,1) and
 // C (M,N):(N,1). Each of its groups of 128 threads has 64 rows of a block's C; one more thread copies.
 type hopper struct {
-	name       string // the kinds of the instruction: d.a.b
 	d, a, b    elem.Kind
 	groups     int
 	cols       int // of a block
@@ -223,6 +222,50 @@ func TestHopperGEMM(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestHopperSaturates: sums of 32 bits stop at the largest where the instruction says so, and wrap where it does not.
+func TestHopperSaturates(t *testing.T) {
+	const most = 1<<31 - 1
+	for _, saturation := range []bool{false, true} {
+		h := hopper{d: elem.KS32, a: elem.KU8, b: elem.KU8, groups: 1, cols: 8, swizzle: 1, stages: 2, saturation: saturation,
+			change: func(b *hopperBuilder) { b.fill[0] = cir.Fill{Pos: b.at(), Reg: b.acc, Value: most} }}
+		args := h.args(64, 16, 32)
+		require.NoError(t, run(t, h.build().k, args, Options{}).Err())
+		for i, sum := range product64(args, 64, 16, 32) {
+			want := int32(most)
+			if !saturation {
+				want += int32(sum)
+			}
+			require.EqualValues(t, want, args["C"].(*Buffer).Float64s()[i])
+		}
+	}
+}
+
+// TestHopperTF32: a product reads the upper 19 bits.
+func TestHopperTF32(t *testing.T) {
+	h := hopper{d: elem.KF32, a: elem.KTF32, b: elem.KTF32, groups: 1, cols: 8, swizzle: 1, stages: 2}
+	args := h.args(64, 8, 8)
+	want := product64(args, 64, 8, 8)
+	for _, name := range []string{"A", "B"} {
+		for i := range args[name].(*Buffer).Cells {
+			args[name].(*Buffer).Cells[i] |= 0x1fff
+		}
+	}
+	require.NoError(t, run(t, h.build().k, args, Options{}).Err())
+	require.Equal(t, want, args["C"].(*Buffer).Float64s())
+}
+
+// TestHopperExpectTells: who waits for a phase knows what those that expected bytes of it had done.
+func TestHopperExpectTells(t *testing.T) {
+	h := halves
+	h.change = func(b *hopperBuilder) {
+		word, out := b.shared("word", elem.KU32, b.stages), b.reg(&b.fill, "word", elem.KU32, 1)
+		at := addr(word, b.kt.Mod(n(b.stages)))
+		b.copy = append([]cir.Stmt{cir.StoreValue{Pos: b.at(), Dst: at, Value: cir.Lit{Elem: elem.KU32, V: 1}}}, b.copy...)
+		b.await = append(b.await, cir.Load{Pos: b.at(), Dst: ref(out, 0, 1), Src: at})
+	}
+	require.NoError(t, run(t, h.build().k, h.args(128, 64, 384), Options{}).Err())
 }
 
 // TestHopperExact: the same in the field.

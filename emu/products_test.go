@@ -142,6 +142,10 @@ func TestBrokenProducts(t *testing.T) {
 		"a wait one too shallow": {func(b *single) {
 			b.wait = []cir.Stmt{cir.WarpgroupWait{Pos: b.at(), Pending: 1, Regs: []*cir.Reg{b.acc}}}
 		}, "epilogue", []Check{RegisterInFlight}, ""},
+		"a wait for the first of two groups": {func(b *single) {
+			b.mma = append(b.mma[:2:2], append([]cir.Stmt{b.commit[0]}, b.mma[2:]...)...)
+			b.wait = []cir.Stmt{cir.WarpgroupWait{Pos: b.at(), Pending: 1, Regs: []*cir.Reg{b.acc}}}
+		}, "epilogue", []Check{RegisterInFlight}, "reads register acc[0], which a product in flight changes, started at k.go:12"},
 		"a wait that names nothing": {func(b *single) { b.wait = []cir.Stmt{cir.WarpgroupWait{Pos: b.at()}} }, "epilogue", []Check{RegisterInFlight},
 			"reads register acc[0], whose product was waited for by no statement that names it, started at k.go:12"},
 		"no commit":        {func(b *single) { b.commit = nil }, "epilogue", []Check{RegisterInFlight}, ""},
@@ -166,6 +170,12 @@ func TestBrokenProducts(t *testing.T) {
 		"a store into an operand in flight": {func(b *single) {
 			use(b, cir.SyncWarp{Pos: b.at()})
 			use(b, store(b, b.sA, 0))
+		}, "store", []Check{Race}, ""},
+		"a store into an operand in flight that was read too": {func(b *single) {
+			r := b.reg(&b.before, "r", elem.KF16, 1)
+			use(b, cir.Load{Pos: b.at(), Dst: ref(r, 0, 1), Src: addr(b.sA, n(77))})
+			use(b, cir.Barrier{Pos: b.at()})
+			use(b, store(b, b.sA, 77))
 		}, "store", []Check{Race}, ""},
 		"a copy into an operand in flight": {func(b *single) {
 			expect := b.loads[0].(cir.MBarrierExpect)
@@ -215,6 +225,15 @@ func TestBrokenProducts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestProductsOfBlocks: what a block leaves in flight is not the next one's.
+func TestProductsOfBlocks(t *testing.T) {
+	b := newSingle(func(b *single) { b.wait, b.after = nil, nil })
+	b.k.Grid[0] = n(3)
+	rep := run(t, b.k, singleArgs(), Options{Workers: 1})
+	f := b.wantOnly(t, rep, "mma", Unwaited, NotWritten)
+	require.EqualValues(t, 3*4, f.Count)
 }
 
 // TestBrokenHopper: what comes of steps that a pipeline leaves out, under every schedule.

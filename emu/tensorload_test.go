@@ -204,9 +204,10 @@ func TestBrokenTensorLoad(t *testing.T) {
 			b.start = append(b.start, expect, second)
 			b.await[0] = w
 		}, "read", []Check{ReadInFlight}, ""},
-		"nobody waits":             {func(b *boxedBuilder) { b.await, b.reads = nil, nil }, "copy", []Check{Unwaited, NotWritten}, ""},
-		"a store before it landed": {func(b *boxedBuilder) { b.start = append(b.start, store(b)) }, "store", []Check{WriteInFlight}, ""},
-		"a copy before it landed":  {func(b *boxedBuilder) { b.start = []cir.Stmt{expectOf(b, 2*b.tensor.Bytes()), nil, nil} }, "copy", []Check{WriteInFlight}, ""},
+		"nobody waits": {func(b *boxedBuilder) { b.await, b.reads = nil, nil }, "copy", []Check{Unwaited, NotWritten}, ""},
+		"a store before it landed": {func(b *boxedBuilder) { b.start = append(b.start, store(b)) }, "store", []Check{WriteInFlight},
+			"writes s[1027], whose asynchronous copy is in flight, started by thread 0 at k.go:5"},
+		"a copy before it landed": {func(b *boxedBuilder) { b.start = []cir.Stmt{expectOf(b, 2*b.tensor.Bytes()), nil, nil} }, "copy", []Check{WriteInFlight}, ""},
 		"a copy into what is read": {func(b *boxedBuilder) {
 			again := cir.If{Pos: b.at(), Cond: lt(tid, n(1)), Then: []cir.Stmt{b.start[0], b.copy}}
 			wait := b.await[0].(cir.MBarrierWait)
@@ -216,6 +217,16 @@ func TestBrokenTensorLoad(t *testing.T) {
 		"a store into what is copied": {func(b *boxedBuilder) {
 			b.first = append(b.first, cir.If{Pos: b.at(), Cond: lt(n(62), tid), Then: []cir.Stmt{store(b)}})
 		}, "store", []Check{WriteInFlight}, ""},
+		"a barrier set up anew": {func(b *boxedBuilder) {
+			init := cir.If{Pos: b.at(), Cond: lt(tid, n(1)), Then: []cir.Stmt{cir.MBarrierInit{Pos: b.at(), Bar: b.copy.Bar, Count: 1}}}
+			second := b.copy
+			second.Dst.Index = n(0)
+			again := cir.If{Pos: b.at(), Cond: lt(tid, n(1)), Then: []cir.Stmt{b.start[0], second}}
+			b.await = append(b.await, cir.Barrier{Pos: b.at()}, init, cir.Barrier{Pos: b.at()}, again, cir.Barrier{Pos: b.at()})
+			load := b.reads[0].(cir.For).Body[0].(cir.Load)
+			load.Src.Index, load.Pred = tid, nil
+			b.reads = append([]cir.Stmt{load}, b.reads...)
+		}, "read", []Check{ReadInFlight}, ""},
 		"no expectation": {func(b *boxedBuilder) { b.start[0] = cir.MBarrierArrive{Pos: b.at(), Bar: b.copy.Bar} }, "read", []Check{ReadInFlight}, ""},
 		"a few bytes too many": {func(b *boxedBuilder) { b.start[0] = expectOf(b, b.tensor.Bytes()+16) }, "await", []Check{Deadlock},
 			"waits for a phase of parity 0 of bar[1], which has 1 of 1 arrivals and lacks 16 bytes"},
