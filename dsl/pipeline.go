@@ -38,7 +38,11 @@ func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
 		k.errorf("NewPipeline", "expects 2 stages or more, but got %d", stages)
 		p.stages = 2
 	}
-	if sync == Groups {
+	if sync > TMALoads {
+		k.errorf("NewPipeline", "expects Groups, MBarriers or TMALoads, but got %d", sync)
+		p.sync = Groups
+	}
+	if p.sync == Groups {
 		return p
 	}
 	p.full = Shared[elem.U64](k, name+"_full", Shape(stages))

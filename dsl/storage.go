@@ -149,6 +149,20 @@ func shared[E elem.Any](k *K, name string, l Layout, place ir.Storage) Tensor[Sm
 	return Tensor[Smem, E]{k: k, t: t}
 }
 
+// align has an array in shared memory begin at a multiple of so many bytes.
+func (k *K) align(op string, t *ir.Tensor, bytes int) bool {
+	st := t.Storage
+	if st.Align >= bytes {
+		return true
+	}
+	st.Align = bytes
+	_, total := ir.PlaceShared(k.kernel.ir.Storages)
+	if total > cir.MaxShared() {
+		k.errorf(op, "%s at a multiple of %d bytes brings the block to %d bytes of shared memory, but it has at most %d", st.Name, bytes, total, cir.MaxShared())
+	}
+	return total <= cir.MaxShared()
+}
+
 // wordOf is what registers of a kind are declared as, where that is not the kind itself: elements smaller than a byte
 // are packed, complex numbers are several.
 func wordOf(kind elem.Kind) (elem.Kind, bool) {

@@ -14,8 +14,10 @@ import (
 type StageFill struct {
 	p      *Pipeline
 	bar    *ir.Tensor
+	body   *[]ir.Op // of the function that makes them
 	copies []ir.TensorCopyOp
 	bytes  int
+	asked  bool // for at least one copy, which may have been a mistake
 	done   bool
 }
 
@@ -26,11 +28,18 @@ type StageFill struct {
 // what is permuted.
 func TMALoad[E elem.Any](f *StageFill, src Tensor[Gmem, E], dst Tensor[Smem, E]) {
 	k := together("TMALoad", origin(src), origin(dst))
+	if f != nil {
+		f.asked = true
+	}
 	if k == nil || !k.usable("TMALoad", src.t, dst.t) {
 		return
 	}
 	if f == nil || f.p == nil || f.done {
 		k.errorf("TMALoad", "expects the StageFill of a pipeline whose function is running")
+		return
+	}
+	if f.body != k.body {
+		k.errorf("TMALoad", "expects to be called in Fill's function itself, not in a body of Loop, Unroll or If within it")
 		return
 	}
 	m, coords, err := ir.NewTensorMap(src.t, dst.t)
@@ -43,7 +52,9 @@ func TMALoad[E elem.Any](f *StageFill, src Tensor[Gmem, E], dst Tensor[Smem, E])
 		k.errorf("TMALoad", "%v", err)
 		return
 	}
-	dst.t.Storage.Align = max(dst.t.Storage.Align, m.Align())
+	if !k.align("TMALoad", dst.t, m.Align()) {
+		return
+	}
 	f.bytes += m.Bytes()
 	f.copies = append(f.copies, ir.TensorCopyOp{Pos: k.position(), Row: row, Map: k.tensorMap(m), Coords: coords, Dst: dst.t, Bar: f.bar})
 }
@@ -84,10 +95,13 @@ func (p *Pipeline) Fill(tile any, copies func(f *StageFill)) {
 		k.Helper()
 		p.acquire(tile)
 		k.If(k.Thread.Eq(0), func() {
+			f.body = k.body
 			copies(f)
 			f.done = true
-			if len(f.copies) == 0 {
+			if !f.asked {
 				k.errorf("Fill", "expects at least one TMALoad")
+			}
+			if len(f.copies) == 0 {
 				return
 			}
 			k.add(ir.MBarrierOp{Pos: k.position(), Step: ir.MBarrierExpect, Bar: bar, Count: f.bytes})

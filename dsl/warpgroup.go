@@ -17,12 +17,18 @@ func WarpgroupGemm[D, A, B, C elem.Any](m TiledMMA[D, A, B, C], a Tensor[Smem, A
 	if k == nil || !k.made("WarpgroupGemm", "TiledMMA", m.m != nil, m.err) || !k.usable("WarpgroupGemm", a.t, b.t, c.t) {
 		return
 	}
+	if n := k.kernel.ir.Threads; n%128 != 0 {
+		k.errorf("WarpgroupGemm", "expects a block of whole warpgroups of 128 threads, but got %d", n)
+		return
+	}
 	if err := ir.CheckWarpgroupGemm(m.m, a.t, b.t, c.t); err != nil {
 		k.errorf("WarpgroupGemm", "%v", err)
 		return
 	}
 	for _, t := range []*ir.Tensor{a.t, b.t} {
-		t.Storage.Align = max(t.Storage.Align, 128<<t.Swizzle.B)
+		if !k.align("WarpgroupGemm", t, 128<<t.Swizzle.B) {
+			return
+		}
 	}
 	if !slices.Contains(k.accumulators, c.t.Storage) {
 		k.accumulators = append(k.accumulators, c.t.Storage)

@@ -56,7 +56,7 @@ func (w wanted) rest(t *testing.T, file string) {
 // TestMisuse runs kernels that misuse the DSL: each mistake is reported once, at its line, and nothing else is.
 func TestMisuse(t *testing.T) {
 	files := map[string]wanted{}
-	for _, f := range []string{"misuse_copy_test.go", "misuse_mma_test.go", "misuse_kernel_test.go", "misuse_value_test.go", "misuse_warp_test.go"} {
+	for _, f := range []string{"misuse_copy_test.go", "misuse_mma_test.go", "misuse_kernel_test.go", "misuse_value_test.go", "misuse_warp_test.go", "misuse_hopper_test.go"} {
 		files[f] = wantedErrors(t, f)
 	}
 	for name, f := range misuses {

@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // Placement is where a shared array starts in the block's shared memory, in bytes.
 type Placement struct {
 	Storage *Storage
@@ -16,6 +18,7 @@ const (
 // start, and those that nothing may lie over behind all others; total is the bytes of all of them.
 func PlaceShared(storages []*Storage) (places []Placement, total int) {
 	at, reach := map[*Storage]Placement{}, 0
+	need := alignments(storages)
 	var last []*Storage
 	for _, st := range storages {
 		if st.Space != Shared {
@@ -32,7 +35,7 @@ func PlaceShared(storages []*Storage) (places []Placement, total int) {
 			reach = max(reach, under.Offset+bytes)
 			continue
 		}
-		align := max(st.Align, vectorAlign)
+		align := max(need[st], vectorAlign)
 		if bytes >= patternAlign {
 			align = patternAlign
 		}
@@ -46,4 +49,16 @@ func PlaceShared(storages []*Storage) (places []Placement, total int) {
 		places, total = append(places, p), p.Offset+int(st.Count)*st.Elem.Bits()/8
 	}
 	return places, (total + vectorAlign - 1) / vectorAlign * vectorAlign
+}
+
+// alignments are those that arrays need for themselves and for what lies over them.
+func alignments(storages []*Storage) map[*Storage]int {
+	need := map[*Storage]int{}
+	for _, st := range slices.Backward(storages) { // what lies over an array comes after it
+		need[st] = max(need[st], st.Align)
+		if st.Over != nil {
+			need[st.Over] = max(need[st.Over], need[st])
+		}
+	}
+	return need
 }

@@ -184,7 +184,8 @@ func engineSwizzle(t *Tensor) (int, error) {
 // CheckTiles says why two tiles do not have the same elements.
 func CheckTiles(src, dst *Tensor) error {
 	if src.Elem != dst.Elem || src.Elem != src.Storage.Elem || dst.Elem != dst.Storage.Elem {
-		return fmt.Errorf("expects elements of one type, as they are stored, but got %s of %s to %s of %s", src.Name, src.Elem, dst.Name, dst.Elem)
+		return fmt.Errorf("expects elements of one type, as they are stored, but got %s of %s, stored as %s, to %s of %s, stored as %s",
+			src.Name, src.Elem, src.Storage.Elem, dst.Name, dst.Elem, dst.Storage.Elem)
 	}
 	for _, t := range []*Tensor{src, dst} {
 		if err := t.Static(); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/algebra/sym"
+	"github.com/gocute/gocute/atoms"
 	"github.com/gocute/gocute/gen/cir"
 )
 
@@ -32,12 +34,23 @@ func CheckWarpgroupGemm(m *TiledMMA, a, b, c *Tensor) error {
 	if !m.Row.IsGMMA() || m.Row.RA.Type != "u64" {
 		return fmt.Errorf("expects a wgmma instruction with both operands in shared memory, but got %s", m.Row.Name)
 	}
+	if m.Row.MajorA != atoms.MajorK || m.Row.MajorB != atoms.MajorK {
+		return fmt.Errorf("expects a wgmma instruction of K-major operands, but got %s with A %s-major and B %s-major", m.Row.Name, m.Row.MajorA, m.Row.MajorB)
+	}
+	size := func(o Operand) int64 {
+		i, j, _ := o.modes()
+		mnk := [3]int{m.Row.M, m.Row.N, m.Row.K}
+		return int64(mnk[i] * mnk[j])
+	}
 	for _, x := range []struct {
 		t *Tensor
 		o Operand
 	}{{a, A}, {b, B}} {
 		if p := x.t.Values; p == nil || p.MMA != m || p.Operand != x.o || x.t.Storage.Space != Shared {
 			return fmt.Errorf("expects a view of operand %c of this MMA in shared memory (Partition%c), but got %s", x.o, x.o, x.t.Name)
+		}
+		if n := sizeOf(x.t.Layout.Mode(0)); n != size(x.o) {
+			return fmt.Errorf("mode 0 of %s expects %d values, those of %s, but has %d", x.t.Name, size(x.o), m.Row.Name, n)
 		}
 		if _, err := SmemMatrix(m, x.t); err != nil {
 			return err
@@ -50,6 +63,9 @@ func CheckWarpgroupGemm(m *TiledMMA, a, b, c *Tensor) error {
 	}
 	if err := adjacent(c, per, m.Row.Name); err != nil {
 		return err
+	}
+	if n := sizeOf(c.Layout.Mode(0)); n != per*int64(regs.Count) {
+		return fmt.Errorf("mode 0 of %s expects %d values, those of %s, but has %d", c.Name, per*int64(regs.Count), m.Row.Name, n)
 	}
 	return checkModes(a, b, c)
 }
@@ -113,8 +129,32 @@ func SmemMatrix(m *TiledMMA, t *Tensor) (cir.SmemMatrix, error) {
 	if period := eight * size % int64(128<<swizzle); period != 0 {
 		return none, fmt.Errorf("expects eights of rows a multiple of %d bytes apart, but those of %s are %d", 128<<swizzle, t.Name, eight*size)
 	}
-	if !t.Offset.DivisibleBy(16 / size) {
-		return none, fmt.Errorf("expects an operand at a multiple of 16 bytes, but %s begins at element %s", t.Name, t.Offset)
+	if err := firstRows(t, row, depth); err != nil {
+		return none, err
 	}
 	return cir.SmemMatrix{Stride: int(eight * size), Swizzle: swizzle}, nil
+}
+
+// firstRows says why an instruction's elements do not begin in the first of eight rows, which a descriptor can say of any
+// step along the other modes only if it is so for all of them.
+func firstRows(t *Tensor, row, depth int64) error {
+	steps := []int64{0}
+	for i := 1; i < t.Layout.Rank(); i++ {
+		mode := t.Layout.Mode(i)
+		var all []int64
+		for j := range sizeOf(mode) {
+			for _, s := range steps {
+				all = append(all, s+mode.AtInt(j))
+			}
+		}
+		steps = all
+	}
+	unit := int64(128 / t.Elem.Bits())
+	for _, s := range steps {
+		at := t.Offset.Add(sym.Int(s))
+		if _, last := at.Mod(sym.Int(8 * row)).Range(); !at.DivisibleBy(unit) || last+depth > row {
+			return fmt.Errorf("expects an operand to begin within the first of eight rows of %d elements, at a multiple of 16 bytes, but %s begins at element %s", row, t.Name, at)
+		}
+	}
+	return nil
 }

@@ -107,15 +107,18 @@ func CheckTensorMap(m *TensorMap) error {
 	}
 	size := m.Of.Elem.Bits() / 8
 	row := m.Box[0] * size
-	if row%16 != 0 || m.Swizzle > 0 && row != 16<<m.Swizzle {
-		return fmt.Errorf("rows of a box expect whole 16 bytes, and with a swizzle of %d bits %d bytes, but got %d", m.Swizzle, 16<<m.Swizzle, row)
+	switch {
+	case row%16 != 0:
+		return fmt.Errorf("rows of a box expect whole 16 bytes, but got %d", row)
+	case m.Swizzle > 0 && row != 16<<m.Swizzle:
+		return fmt.Errorf("rows of a box expect %d bytes with a swizzle of %d bits, but got %d", 16<<m.Swizzle, m.Swizzle, row)
 	}
 	for i, b := range m.Box {
 		if b < 1 || b > 256 {
 			return fmt.Errorf("a box has 1 to 256 elements in each dimension, but got %d", b)
 		}
 		if i > 0 && !m.Strides[i].Mul(sym.Int(int64(size))).DivisibleBy(16) {
-			return fmt.Errorf("the strides of a tensor map are whole 16 bytes, but got %s elements of %d", m.Strides[i], size)
+			return fmt.Errorf("the strides of a tensor map are whole 16 bytes, but got %s elements of %d bytes (state it with Multiple?)", m.Strides[i], size)
 		}
 	}
 	return nil
