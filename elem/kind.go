@@ -44,8 +44,8 @@ type kindInfo struct {
 
 var kinds = [numKinds]kindInfo{
 	Invalid: {"invalid", 0, "", false, false},
-	KF16:    {"f16", 16, "__half", true, true},
-	KBF16:   {"bf16", 16, "__nv_bfloat16", true, true},
+	KF16:    {"f16", 16, "half_t", true, true},
+	KBF16:   {"bf16", 16, "bfloat16_t", true, true},
 	KTF32:   {"tf32", 32, "float", true, true},
 	KF32:    {"f32", 32, "float", true, true},
 	KF64:    {"f64", 64, "double", true, true},

@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -60,6 +61,24 @@ func generateAll(t *testing.T, list []*dsl.Kernel) map[string][]byte {
 		}
 	}
 	return files
+}
+
+// TestIncludes holds what is emitted to one header, of the language: CUDA's own take longer to compile than most kernels.
+func TestIncludes(t *testing.T) {
+	files := generateAll(t, kernels.Library())
+	headers, err := gen.AtomHeaders()
+	require.NoError(t, err)
+	maps.Copy(files, headers)
+	for f, data := range files {
+		if ext := filepath.Ext(f); ext != ".cu" && ext != ".cuh" {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if strings.HasPrefix(line, "#include") {
+				require.Equal(t, "#include <cstdint>\n", line, f)
+			}
+		}
+	}
 }
 
 // TestOutIsCurrent fails where out/ is not what the code generates, or holds what nothing generates.

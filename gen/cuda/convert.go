@@ -14,33 +14,28 @@ type pair struct{ from, to elem.Kind }
 
 // conversions are those that one function does with one rounding to nearest even.
 var conversions = map[pair]string{
-	{elem.KF16, elem.KF32}:  "__half2float",
-	{elem.KBF16, elem.KF32}: "__bfloat162float",
+	{elem.KF16, elem.KF32}:  "f16_to_f32",
+	{elem.KBF16, elem.KF32}: "bf16_to_f32",
 	{elem.KTF32, elem.KF32}: "",
-	{elem.KF32, elem.KF16}:  "__float2half_rn",
-	{elem.KF32, elem.KBF16}: "__float2bfloat16_rn",
+	{elem.KF32, elem.KF16}:  "f32_to_f16",
+	{elem.KF32, elem.KBF16}: "f32_to_bf16",
 	{elem.KF32, elem.KTF32}: "round_tf32",
 	{elem.KF32, elem.KF64}:  "(double)",
 	{elem.KF64, elem.KF32}:  "__double2float_rn",
-	{elem.KF64, elem.KF16}:  "__double2half",
-	{elem.KF64, elem.KBF16}: "__double2bfloat16",
+	{elem.KF64, elem.KF16}:  "f64_to_f16",
 
-	{elem.KS32, elem.KF32}:  "__int2float_rn",
-	{elem.KU32, elem.KF32}:  "__uint2float_rn",
-	{elem.KS64, elem.KF32}:  "__ll2float_rn",
-	{elem.KU64, elem.KF32}:  "__ull2float_rn",
-	{elem.KS32, elem.KF64}:  "(double)",
-	{elem.KU32, elem.KF64}:  "(double)",
-	{elem.KS64, elem.KF64}:  "__ll2double_rn",
-	{elem.KU64, elem.KF64}:  "__ull2double_rn",
-	{elem.KS32, elem.KF16}:  "__int2half_rn",
-	{elem.KU32, elem.KF16}:  "__uint2half_rn",
-	{elem.KS64, elem.KF16}:  "__ll2half_rn",
-	{elem.KU64, elem.KF16}:  "__ull2half_rn",
-	{elem.KS32, elem.KBF16}: "__int2bfloat16_rn",
-	{elem.KU32, elem.KBF16}: "__uint2bfloat16_rn",
-	{elem.KS64, elem.KBF16}: "__ll2bfloat16_rn",
-	{elem.KU64, elem.KBF16}: "__ull2bfloat16_rn",
+	{elem.KS32, elem.KF32}: "__int2float_rn",
+	{elem.KU32, elem.KF32}: "__uint2float_rn",
+	{elem.KS64, elem.KF32}: "__ll2float_rn",
+	{elem.KU64, elem.KF32}: "__ull2float_rn",
+	{elem.KS32, elem.KF64}: "(double)",
+	{elem.KU32, elem.KF64}: "(double)",
+	{elem.KS64, elem.KF64}: "__ll2double_rn",
+	{elem.KU64, elem.KF64}: "__ull2double_rn",
+	{elem.KS32, elem.KF16}: "s32_to_f16",
+	{elem.KU32, elem.KF16}: "u32_to_f16",
+	{elem.KS64, elem.KF16}: "s64_to_f16",
+	{elem.KU64, elem.KF16}: "u64_to_f16",
 
 	{elem.KF32, elem.KS8}:  "round_s8",
 	{elem.KF32, elem.KU8}:  "round_u8",
@@ -70,6 +65,10 @@ func (p *printer) convert(from, to elem.Kind, x text) text {
 			return text{s: f + x.at(precUnary), prec: precUnary}
 		}
 		return call(f, x)
+	}
+	if to == elem.KBF16 && towardsZero[from] != "" {
+		p.use.helper(oddName(from))
+		return p.convert(elem.KF32, to, call(oddName(from), x))
 	}
 	if !from.IsFloat() && !to.IsFloat() && from.Bits() <= 64 && to.Bits() <= 64 {
 		return p.saturate(from, to, x)
@@ -145,10 +144,8 @@ func (p *printer) literal(k elem.Kind, v float64) text {
 		note = ""
 	}
 	switch k {
-	case elem.KF16:
-		return text{s: fmt.Sprintf("__ushort_as_half(0x%04x%s)", b, note), prec: precPrimary}
-	case elem.KBF16:
-		return text{s: fmt.Sprintf("__ushort_as_bfloat16(0x%04x%s)", b, note), prec: precPrimary}
+	case elem.KF16, elem.KBF16:
+		return text{s: fmt.Sprintf("%s{0x%04x%s}", p.memType(k), b, note), prec: precPrimary}
 	case elem.KF32, elem.KTF32:
 		f := float64(math.Float32frombits(uint32(b)))
 		if math.IsInf(f, 0) || math.IsNaN(f) {

@@ -139,7 +139,8 @@ func TestExprInC(t *testing.T) {
 // runInC compiles functions, with the helpers that are plain C++, and runs checks of theirs.
 func runInC(t *testing.T, cxx, fns, calls string) {
 	t.Helper()
-	src := `#include <cstdint>
+	src := `#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -147,11 +148,25 @@ func runInC(t *testing.T, cxx, fns, calls string) {
 using std::min; using std::max;
 static uint32_t __float_as_uint(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
 static float __uint_as_float(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
+template <class X> static float cut(X x) {  // rounds towards zero
+  float f = (float)x;
+  const bool further = fabsl((long double)f) > fabsl((long double)x);
+  return further ? nextafterf(f, 0) : f;
+}
+static float __double2float_rz(double x) { return cut(x); }
+static float __int2float_rz(int x) { return cut(x); }
+static float __uint2float_rz(unsigned x) { return cut(x); }
+static float __ll2float_rz(int64_t x) { return cut(x); }
+static float __ull2float_rz(uint64_t x) { return cut(x); }
+static float nearest(float x) {  // rounds to the nearest bf16, ties to even
+  const uint32_t u = __float_as_uint(x);
+  return __uint_as_float((u + 0x7fffu + (u >> 16 & 1u)) & 0xffff0000u);
+}
 static int tid, K, i, d;
 static int64_t off;
 `
 	for _, h := range helpers {
-		if h.file == helperFile && h.name != "smem_u32" && !strings.Contains(h.text, "__syncthreads") && !strings.Contains(h.text, "asm") && !strings.Contains(h.name, "/") {
+		if h.name != "smem_u32" && !strings.Contains(h.text, "__syncthreads") && !strings.Contains(h.text, "asm") && !strings.Contains(h.name, "/") {
 			src += strings.ReplaceAll(h.text, fn, "static ") + "\n"
 		}
 	}
@@ -202,7 +217,29 @@ func TestHelpersInC(t *testing.T) {
 		fmt.Fprintf(&calls, "  check(100, __float_as_uint(round_tf32(__uint_as_float(%du))), %dL);\n",
 			b, elem.Encode(elem.KTF32, float64(math.Float32frombits(b))))
 	}
+	roundedOnce(r, &calls)
 	runInC(t, cxx, "", calls.String())
+}
+
+// roundedOnce checks that what becomes a bf16 by way of an odd float is rounded once.
+func roundedOnce(r *rand.Rand, calls *strings.Builder) {
+	check := func(name, literal string, x float64) {
+		f32 := float32(elem.Decode(elem.KBF16, elem.Encode(elem.KBF16, x)))
+		fmt.Fprintf(calls, "  check(101, __float_as_uint(nearest(%s_to_odd(%s))), %dL);\n", name, literal, math.Float32bits(f32))
+	}
+	for i := range 2000 {
+		b := r.Uint64()
+		if i%2 == 0 {
+			b = b&^(1<<45-1) | 1<<44 | uint64(i/2%2) // a tie of bf16 and f64, or little more than one
+		}
+		x := math.Float64frombits(b&^(0x7ff<<52) | uint64(1023-160+r.IntN(320))<<52)
+		check("f64", fmt.Sprintf("%x", x), x)
+		n := int64(r.Uint64()) >> (11 + r.IntN(52)) // an f64 holds it
+		check("s64", fmt.Sprintf("(int64_t)%dLL", n), float64(n))
+		check("u64", fmt.Sprintf("%dULL", uint64(n)<<11>>11), float64(uint64(n)<<11>>11))
+		check("s32", fmt.Sprintf("(int32_t)%dLL", int32(n)), float64(int32(n)))
+		check("u32", fmt.Sprintf("%dU", uint32(n)), float64(uint32(n)))
+	}
 }
 
 func exprType(s string) string { return "decltype(" + s + ")" }

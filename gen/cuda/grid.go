@@ -5,7 +5,7 @@ import "github.com/gocute/gocute/gen/cir"
 // gridHelpers order blocks of a grid, and grids of a stream.
 func gridHelpers() []helper {
 	return []helper{
-		{"arrive", helperFile, `// Counts the block in at a counter, which is back at 0 after n blocks: how many came before. What blocks wrote before
+		{"arrive", `// Counts the block in at a counter, which is back at 0 after n blocks: how many came before. What blocks wrote before
 // they came can be seen by those that come later. word is the block's own.
 ` + fn + `int arrive(uint32_t* counter, int n, uint32_t* word) {
   __syncthreads();
@@ -17,13 +17,13 @@ func gridHelpers() []helper {
   __syncthreads();
   return (int)*word;
 }`},
-		{"grid_wait", helperFile, `// Waits for the kernel before this one, if this one was launched to overlap with it.
+		{"grid_wait", `// Waits for the kernel before this one, if this one was launched to overlap with it.
 ` + fn + `void grid_wait() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }`},
-		{"grid_trigger", helperFile, `// Lets the next kernel start, if it was launched to overlap with this one.
+		{"grid_trigger", `// Lets the next kernel start, if it was launched to overlap with this one.
 ` + fn + `void grid_trigger() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

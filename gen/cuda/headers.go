@@ -58,9 +58,9 @@ func Headers(ops []*cir.Op) (map[string][]byte, error) {
 			return nil, fmt.Errorf("internal error: gen/cuda: %w", err)
 		}
 	}
-	groups[helperFile], groups[f16File], groups[bf16File] = newUsage(), newUsage(), newUsage()
+	groups[helperFile] = newUsage()
 	for _, h := range helpers {
-		groups[h.file].helper(h.name)
+		groups[helperFile].helper(h.name)
 	}
 	out := map[string][]byte{}
 	for _, file := range slices.Sorted(maps.Keys(groups)) {

@@ -9,79 +9,64 @@ import (
 )
 
 // helper is a small function of the emitted files.
-type helper struct {
-	name string
-	file string // the header that holds it
-	text string
-}
+type helper struct{ name, text string }
 
-// The headers that hold helpers: those with types of CUDA's own headers apart, because these take long to compile.
-const (
-	helperFile = "gocute/gocute.cuh"
-	f16File    = "gocute/f16.cuh"
-	bf16File   = "gocute/bf16.cuh"
-)
-
-// helperIncludes lists what the headers of helpers include.
-var helperIncludes = map[string][]string{
-	helperFile: {"cstdint"},
-	f16File:    {"cstdint", "cuda_fp16.h"},
-	bf16File:   {"cstdint", "cuda_bf16.h"},
-}
+// helperFile is the header that holds the helpers.
+const helperFile = "gocute/gocute.cuh"
 
 const fn = "__device__ __forceinline__ "
 
 // helpers lists all helper functions, in the order in which they are printed.
 var helpers = slices.Concat([]helper{
-	{"half_t", helperFile, `// The bits of an f16, for kernels that only move them.
+	{"half_t", `// The bits of an f16.
 struct half_t {
   uint16_t bits;
 };`},
-	{"bfloat16_t", helperFile, `// The bits of a bf16, for kernels that only move them.
+	{"bfloat16_t", `// The bits of a bf16.
 struct bfloat16_t {
   uint16_t bits;
 };`},
-	{"smem_u32", helperFile, `// The address that ldmatrix and cp.async take.
+	{"smem_u32", `// The address that ldmatrix and cp.async take.
 ` + fn + `uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }`},
-	{"floor_div", helperFile, `// Division that rounds down, for b > 0.
+	{"floor_div", `// Division that rounds down, for b > 0.
 ` + fn + `int floor_div(int a, int b) {
   return a / b - (a % b < 0);
 }`},
-	{"floor_mod", helperFile, `// The remainder of floor_div, for b > 0: never negative.
+	{"floor_mod", `// The remainder of floor_div, for b > 0: never negative.
 ` + fn + `int floor_mod(int a, int b) {
   const int r = a % b;
   return r < 0 ? r + b : r;
 }`},
-	{"floor_div64", helperFile, fn + `int64_t floor_div64(int64_t a, int64_t b) {
+	{"floor_div64", fn + `int64_t floor_div64(int64_t a, int64_t b) {
   return a / b - (a % b < 0);
 }`},
-	{"floor_mod64", helperFile, fn + `int64_t floor_mod64(int64_t a, int64_t b) {
+	{"floor_mod64", fn + `int64_t floor_mod64(int64_t a, int64_t b) {
   const int64_t r = a % b;
   return r < 0 ? r + b : r;
 }`},
-	{"round_tf32", helperFile, `// Rounds to the nearest tf32, ties to even.
+	{"round_tf32", `// Rounds to the nearest tf32, ties to even.
 ` + fn + `float round_tf32(float x) {
   const uint32_t u = __float_as_uint(x);
   const uint32_t rounded = (u + 0xfffu + (u >> 13 & 1u)) & 0xffffe000u;
   return x == x ? __uint_as_float(rounded) : __uint_as_float(0x7fffffffu);
 }`},
-	{"round_s8", helperFile, `// Rounds to the nearest integer of 8 bits, ties to even.
+	{"round_s8", `// Rounds to the nearest integer of 8 bits, ties to even.
 ` + fn + `int8_t round_s8(float x) {
   int r;
   asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(r) : "f"(x));
   return (int8_t)r;
 }`},
-	{"round_u8", helperFile, `// Rounds to the nearest integer of 8 bits without a sign, ties to even.
+	{"round_u8", `// Rounds to the nearest integer of 8 bits without a sign, ties to even.
 ` + fn + `uint8_t round_u8(float x) {
   unsigned r;
   asm("cvt.rni.sat.u8.f32 %0, %1;" : "=r"(r) : "f"(x));
   return (uint8_t)r;
 }`},
-	{"round4_s8", helperFile, round4("s8", "")},
-	{"round4_u8", helperFile, round4("u8", " without a sign")},
-}, mbarrierHelpers(), hopperHelpers(), gridHelpers(), packedHelpers(), vectorHelpers())
+	{"round4_s8", round4("s8", "")},
+	{"round4_u8", round4("u8", " without a sign")},
+}, mbarrierHelpers(), hopperHelpers(), gridHelpers(), packedHelpers(), halfHelpers(), vectorHelpers())
 
 // round4 is a function that rounds four numbers to integers of 8 bits in one register, two with each instruction of the chip.
 func round4(kind, sign string) string {
@@ -105,17 +90,16 @@ var packings = []struct {
 	ctype string
 	get   string
 	set   string
-	file  string
 }{
-	{"f16", 16, "__half", "__ushort_as_half((uint16_t)(%s))", "(uint32_t)__half_as_ushort(v)", f16File},
-	{"bf16", 16, "__nv_bfloat16", "__ushort_as_bfloat16((uint16_t)(%s))", "(uint32_t)__bfloat16_as_ushort(v)", bf16File},
-	{"s16", 16, "int16_t", "(int16_t)(%s)", "(uint32_t)(uint16_t)v", helperFile},
-	{"u16", 16, "uint16_t", "(uint16_t)(%s)", "(uint32_t)v", helperFile},
-	{"s8", 8, "int8_t", "(int8_t)(%s)", "(uint32_t)(uint8_t)v", helperFile},
-	{"u8", 8, "uint8_t", "(uint8_t)(%s)", "(uint32_t)v", helperFile},
-	{"s4", 4, "int", "(int)((%s) << 28) >> 28", "((uint32_t)v & 0xfu)", helperFile},
-	{"u4", 4, "uint32_t", "(%s) & 0xfu", "(v & 0xfu)", helperFile},
-	{"b1", 1, "uint32_t", "(%s) & 1u", "(v & 1u)", helperFile},
+	{"f16", 16, "half_t", "half_t{(uint16_t)(%s)}", "(uint32_t)v.bits"},
+	{"bf16", 16, "bfloat16_t", "bfloat16_t{(uint16_t)(%s)}", "(uint32_t)v.bits"},
+	{"s16", 16, "int16_t", "(int16_t)(%s)", "(uint32_t)(uint16_t)v"},
+	{"u16", 16, "uint16_t", "(uint16_t)(%s)", "(uint32_t)v"},
+	{"s8", 8, "int8_t", "(int8_t)(%s)", "(uint32_t)(uint8_t)v"},
+	{"u8", 8, "uint8_t", "(uint8_t)(%s)", "(uint32_t)v"},
+	{"s4", 4, "int", "(int)((%s) << 28) >> 28", "((uint32_t)v & 0xfu)"},
+	{"u4", 4, "uint32_t", "(%s) & 0xfu", "(v & 0xfu)"},
+	{"b1", 1, "uint32_t", "(%s) & 1u", "(v & 1u)"},
 }
 
 // packedName names the helpers of a kind: those of its bits where C++ has no such type.
@@ -133,9 +117,9 @@ func packedHelpers() []helper {
 		n := 32 / k.bits
 		shift := fmt.Sprintf("%d * (i %% %d)", k.bits, n)
 		get := fmt.Sprintf(k.get, fmt.Sprintf("r[i / %d] >> %s", n, shift))
-		out = append(out, helper{"get_" + k.name, k.file, fmt.Sprintf(`%s%s get_%s(const uint32_t* r, int i) {
+		out = append(out, helper{"get_" + k.name, fmt.Sprintf(`%s%s get_%s(const uint32_t* r, int i) {
   return %s;
-}`, fn, k.ctype, k.name, get)}, helper{"set_" + k.name, k.file, fmt.Sprintf(`%svoid set_%s(uint32_t* r, int i, %s v) {
+}`, fn, k.ctype, k.name, get)}, helper{"set_" + k.name, fmt.Sprintf(`%svoid set_%s(uint32_t* r, int i, %s v) {
   const int s = %s;
   r[i / %d] = (r[i / %[5]d] & ~(0x%[6]xu << s)) | %[7]s << s;
 }`, fn, k.name, k.ctype, shift, n, 1<<k.bits-1, k.set)})
@@ -187,7 +171,7 @@ func vectorHelpers() []helper {
 			{"clear", v.reg + "* r", "  " + strings.Join(clears, "") + zero + ";\n"},
 		} {
 			name := fmt.Sprintf("%s_b%d", h.what, v.bits)
-			out = append(out, helper{vectorName(name, v.reg), helperFile,
+			out = append(out, helper{vectorName(name, v.reg),
 				fmt.Sprintf("%svoid %s(%s) {\n%s}", fn, name, h.args, h.body)})
 		}
 	}

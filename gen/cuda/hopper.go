@@ -26,28 +26,28 @@ func dimsOf(n int) form { return dims1 << (n - 1) }
 // hopperHelpers are what the copy engine and the products of warpgroups of sm_90 need beside their instructions.
 func hopperHelpers() []helper {
 	return []helper{
-		{"TensorMap", helperFile, `// What the copy engine is told of a tensor (a CUtensorMap); the launcher makes it.
+		{"TensorMap", `// What the copy engine is told of a tensor (a CUtensorMap); the launcher makes it.
 struct alignas(64) TensorMap {
   uint64_t words[16];
 };`},
-		{"fence_barrier_init", helperFile, `// Shows the mbarriers that the thread has set up to the copy engine.
+		{"fence_barrier_init", `// Shows the mbarriers that the thread has set up to the copy engine.
 ` + fn + `void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 }`},
-		{"mbarrier_arrive_expect_tx", helperFile, `// Arrives; the phase then lasts until so many bytes more have landed, too.
+		{"mbarrier_arrive_expect_tx", `// Arrives; the phase then lasts until so many bytes more have landed, too.
 ` + fn + `void mbarrier_arrive_expect_tx(uint32_t bar, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" : : "r"(bar), "r"(bytes) : "memory");
 }`},
-		{"gmma_desc", helperFile, `// What wgmma is told of an operand: rows of 16 << swizzle bytes at addr + offset, every 8 of them stride bytes apart.
+		{"gmma_desc", `// What wgmma is told of an operand: rows of 16 << swizzle bytes at addr + offset, every 8 of them stride bytes apart.
 ` + fn + `uint64_t gmma_desc(uint32_t addr, int offset, uint32_t stride, uint32_t swizzle) {
   const uint32_t low = (addr >> 4) + (uint32_t)(offset >> 4) + (1u << 16), high = stride >> 4 | (4u - swizzle) << 30;
   return (uint64_t)high << 32 | low;
 }`},
-		{"warpgroup_arrive", helperFile, `// Orders what was written to registers before products that add to them.
+		{"warpgroup_arrive", `// Orders what was written to registers before products that add to them.
 ` + fn + `void warpgroup_arrive() {
   asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
 }`},
-		{"warpgroup_commit", helperFile, `// Closes the warpgroup's group of products.
+		{"warpgroup_commit", `// Closes the warpgroup's group of products.
 ` + fn + `void warpgroup_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }`},
@@ -57,7 +57,7 @@ struct alignas(64) TensorMap {
 
 // keepHelper ties a register to its place among asm statements: products in flight change it behind nvcc's back.
 func keepHelper(ctype, constraint string) helper {
-	return helper{vectorName("warpgroup_fence_operand", ctype), helperFile, `// Keeps nvcc from moving accesses to a register past this place.
+	return helper{vectorName("warpgroup_fence_operand", ctype), `// Keeps nvcc from moving accesses to a register past this place.
 ` + fn + `void warpgroup_fence_operand(` + ctype + `& r) {
   asm volatile("" : "+` + constraint + `"(r) : : "memory");
 }`}

@@ -9,13 +9,13 @@ import (
 // mbarrierHelpers wait for and signal phases of barriers in shared memory; addresses are shared memory addresses.
 func mbarrierHelpers() []helper {
 	return []helper{
-		{"mbarrier_init", helperFile, fn + `void mbarrier_init(uint32_t bar, int count) {
+		{"mbarrier_init", fn + `void mbarrier_init(uint32_t bar, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(bar), "r"(count) : "memory");
 }`},
-		{"mbarrier_arrive", helperFile, fn + `void mbarrier_arrive(uint32_t bar) {
+		{"mbarrier_arrive", fn + `void mbarrier_arrive(uint32_t bar) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" : : "r"(bar) : "memory");
 }`},
-		{"mbarrier_arrive_warp", helperFile, `// One arrival for the warp, after all of its lanes have come this far.
+		{"mbarrier_arrive_warp", `// One arrival for the warp, after all of its lanes have come this far.
 ` + fn + `void mbarrier_arrive_warp(uint32_t bar) {
   asm volatile("{ .reg .pred p; .reg .u32 lane; .reg .b64 state; bar.warp.sync 0xffffffff; mov.u32 lane, %%laneid; "
                "setp.eq.u32 p, lane, 0; @p mbarrier.arrive.shared.b64 state, [%0]; }"
@@ -23,11 +23,11 @@ func mbarrierHelpers() []helper {
                : "r"(bar)
                : "memory");
 }`},
-		{"cp_async_arrive", helperFile, `// Arrives when the asynchronous copies that the thread has started have landed.
+		{"cp_async_arrive", `// Arrives when the asynchronous copies that the thread has started have landed.
 ` + fn + `void cp_async_arrive(uint32_t bar) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" : : "r"(bar) : "memory");
 }`},
-		{"mbarrier_wait", helperFile, `// Waits until the phase with this parity is over.
+		{"mbarrier_wait", `// Waits until the phase with this parity is over.
 ` + fn + `void mbarrier_wait(uint32_t bar, uint32_t parity) {
   uint32_t done;
   do {

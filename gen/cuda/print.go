@@ -155,7 +155,7 @@ func (p *printer) prologue() string {
 		}
 		if u.pointer {
 			fmt.Fprintf(&arrays, "  %s* const %s = reinterpret_cast<%s*>(%s);\n",
-				p.pointee(m.Elem), m.Name, p.pointee(m.Elem), place)
+				p.memType(m.Elem), m.Name, p.memType(m.Elem), place)
 		}
 		if u.address {
 			p.use.helper("smem_u32")
@@ -182,9 +182,9 @@ func (p *printer) params() string {
 		case a.Class == cir.Scalar:
 			args = append(args, p.memType(a.Elem)+" "+a.Name)
 		case a.Write: // without __restrict__: it may be the buffer of another argument
-			args = append(args, p.pointee(a.Elem)+"* "+a.Name)
+			args = append(args, p.memType(a.Elem)+"* "+a.Name)
 		default:
-			args = append(args, "const "+p.pointee(a.Elem)+"* __restrict__ "+a.Name)
+			args = append(args, "const "+p.memType(a.Elem)+"* __restrict__ "+a.Name)
 		}
 	}
 	for _, m := range p.kernel.Maps {
@@ -234,31 +234,19 @@ func (u *usage) helper(name string) {
 	for _, h := range helpers {
 		if h.name == name {
 			u.help[name] = true
-			for _, f := range helperIncludes[h.file] {
-				u.include(f)
-			}
+			u.include("cstdint")
 		}
 	}
 }
 
-// includes lists the standard headers, the language's before CUDA's.
-func (u *usage) includes() []string {
-	var out []string
-	for _, f := range []string{"cstdint", "cuda_fp16.h", "cuda_bf16.h"} {
-		if u.files[f] {
-			out = append(out, f)
-		}
-	}
-	return out
-}
+// includes lists the standard headers.
+func (u *usage) includes() []string { return slices.Sorted(maps.Keys(u.files)) }
 
 // headers lists the files of Headers that hold what is used.
 func (u *usage) headers() []string {
 	files := map[string]bool{}
-	for _, h := range helpers {
-		if u.help[h.name] {
-			files[h.file] = true
-		}
+	if len(u.help) > 0 {
+		files[helperFile] = true
 	}
 	for _, in := range u.instrs {
 		files[headerOf(in.op)] = true

@@ -39,32 +39,17 @@ func perWord(k elem.Kind) int { return max(1, storageOf(k).bits/max(1, k.Bits())
 
 func words(r *cir.Reg) int { return (r.Count + perWord(r.Elem) - 1) / perWord(r.Elem) }
 
-// memTypes names the C++ type of elements in memory where it is not Kind.CType.
+// memType notes and names the C++ type of elements in memory.
 func (p *printer) memType(k elem.Kind) string {
-	files := map[elem.Kind]string{elem.KF16: "cuda_fp16.h", elem.KBF16: "cuda_bf16.h"}
 	t := k.CType()
 	if t == "" { // elements smaller than a byte are addressed by the byte
 		t = "uint8_t"
 	}
-	if f, ok := files[k]; ok {
-		p.use.include(f)
-	} else if t != "float" && t != "double" && t != "uint4" {
+	p.use.helper(t)
+	if t != "float" && t != "double" && t != "uint4" {
 		p.use.include("cstdint")
 	}
 	return t
-}
-
-// pointee names the C++ type that pointers to elements of a kind point to. Where the kernel only moves 16-bit floats,
-// that is a type of our own: CUDA's header takes longer to compile than most kernels. Call it after the body is
-// printed, when it is known what the body needs.
-func (p *printer) pointee(k elem.Kind) string {
-	bits := map[elem.Kind]struct{ header, helper string }{elem.KF16: {"cuda_fp16.h", "half_t"}, elem.KBF16: {"cuda_bf16.h", "bfloat16_t"}}
-	b, ok := bits[k]
-	if !ok || p.use.files[b.header] {
-		return p.memType(k)
-	}
-	p.use.helper(b.helper)
-	return b.helper
 }
 
 func (p *printer) declareReg(r *cir.Reg) {

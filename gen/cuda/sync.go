@@ -56,7 +56,9 @@ func (p *printer) shuffle(s cir.Shuffle) {
 		p.fail("expected a shuffle of some lanes between registers of one kind, but got %s to %s by %#x", s.Src.Reg.Elem, s.Dst.Reg.Elem, s.Mask)
 		return
 	}
-	p.setElem(s.Dst, call(shuffleFunctions[s.Mode], text{s: fmt.Sprintf("0x%08xu", s.Mask)}, p.getElem(s.Src), p.expr(s.Lane)))
+	f := ofKind(shuffleFunctions[s.Mode], s.Src.Reg.Elem)
+	p.use.helper(f)
+	p.setElem(s.Dst, call(f, text{s: fmt.Sprintf("0x%08xu", s.Mask)}, p.getElem(s.Src), p.expr(s.Lane)))
 }
 
 // atomic prints a call where the predicate holds; its result goes to a register or nowhere.
@@ -66,14 +68,15 @@ func (p *printer) atomic(s cir.Atomic) {
 		p.fail("%w", err)
 		return
 	}
-	p.memType(k) // its operations are in the header of the type
 	args := []text{{s: "&" + p.element(s.Dst, true)}}
 	for _, x := range []cir.Value{s.Compare, s.Src} {
 		if x != nil {
 			args = append(args, p.value(x))
 		}
 	}
-	change := call(atomicFunctions[s.Op], args...)
+	f := ofKind(atomicFunctions[s.Op], k)
+	p.use.helper(f)
+	change := call(f, args...)
 	if s.Old == nil {
 		p.line("%s%s;", p.when(s.Pred), change.s)
 		return

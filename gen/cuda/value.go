@@ -8,7 +8,7 @@ import (
 	"github.com/gocute/gocute/gen/cir"
 )
 
-// value prints an element-typed expression; a half is a __half, a tf32 a float, elements smaller than a
+// value prints an element-typed expression; an f16 is a half_t, a tf32 a float, elements smaller than a
 // byte are ints.
 func (p *printer) value(v cir.Value) text {
 	if err := cir.Allowed(v); err != nil {
@@ -83,9 +83,6 @@ var (
 	floatArithmetic = arithmetic{
 		[6]string{"+", "-", "__fmul_rn", "/", "fminf", "fmaxf"},
 		[5]string{"-", "fabsf", "sqrtf", "expf", "tanhf"}, "fmaf"}
-	halfArithmetic = arithmetic{
-		[6]string{"__hadd", "__hsub", "__hmul_rn", "", "__hmin", "__hmax"},
-		[5]string{"__hneg", "__habs", "", "", ""}, "__hfma"}
 	intArithmetic = arithmetic{
 		[6]string{"+", "-", "*", "/", "min", "max"},
 		[5]string{"-", "abs"}, ""}
@@ -97,8 +94,8 @@ var arithmetics = map[elem.Kind]arithmetic{
 	elem.KF64: {
 		[6]string{"+", "-", "__dmul_rn", "/", "fmin", "fmax"},
 		[5]string{"-", "fabs", "sqrt", "exp", "tanh"}, "fma"},
-	elem.KF16:  halfArithmetic,
-	elem.KBF16: halfArithmetic,
+	elem.KF16:  halfArithmetic("f16"),
+	elem.KBF16: halfArithmetic("bf16"),
 	elem.KS32:  intArithmetic,
 	elem.KU32:  intArithmetic,
 	elem.KS64:  intArithmetic,
@@ -132,6 +129,7 @@ func (p *printer) binary(v cir.Binary) text {
 		a, in := arithmetics[elem.KF32], elem.KF32
 		return p.convert(in, k, infix(a.binary[v.Op], p.convert(k, in, x), p.convert(k, in, y)))
 	}
+	p.use.helper(f)
 	return p.wrapped(k, infix(f, x, y))
 }
 
@@ -169,6 +167,7 @@ func (p *printer) fma(v cir.FMA) text {
 	case !k.IsFloat():
 		return p.wrapped(k, infix("+", infix("*", x, y), z))
 	}
+	p.use.helper(a.fma)
 	return call(a.fma, x, y, z)
 }
 
@@ -185,6 +184,7 @@ func (p *printer) unary(v cir.Unary) text {
 		in := elem.KF32
 		return p.convert(in, k, prefix(arithmetics[in].unary[v.Op], p.convert(k, in, x)))
 	}
+	p.use.helper(f)
 	return p.wrapped(k, prefix(f, x))
 }
 

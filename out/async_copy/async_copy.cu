@@ -4,7 +4,7 @@
 
 namespace gocute {
 
-// The bits of an f16, for kernels that only move them.
+// The bits of an f16.
 struct half_t {
   uint16_t bits;
 };

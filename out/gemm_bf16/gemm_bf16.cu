@@ -4,7 +4,7 @@
 
 namespace gocute {
 
-// The bits of a bf16, for kernels that only move them.
+// The bits of a bf16.
 struct bfloat16_t {
   uint16_t bits;
 };

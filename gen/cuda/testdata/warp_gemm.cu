@@ -4,18 +4,28 @@
 // 32 columns.
 
 #include <cstdint>
-#include <cuda_fp16.h>
 
 namespace gocute {
+
+// The bits of an f16.
+struct half_t {
+  uint16_t bits;
+};
 
 // The address that ldmatrix and cp.async take.
 __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-__device__ __forceinline__ void set_f16(uint32_t* r, int i, __half v) {
+__device__ __forceinline__ void set_f16(uint32_t* r, int i, half_t v) {
   const int s = 16 * (i % 2);
-  r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)__half_as_ushort(v) << s;
+  r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)v.bits << s;
+}
+
+__device__ __forceinline__ half_t f32_to_f16(float x) {
+  half_t r;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+  return r;
 }
 
 __device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
@@ -72,7 +82,7 @@ struct SM80_CP_ASYNC_CACHEGLOBAL_U128 {
 using namespace gocute;
 
 extern "C" __global__ void __launch_bounds__(32, 2)
-warp_gemm(const __half* __restrict__ A, const __half* __restrict__ B, __half* D, int M, int K) {
+warp_gemm(const half_t* __restrict__ A, const half_t* __restrict__ B, half_t* D, int M, int K) {
   const int tid = (int)threadIdx.x;
   const int bx = (int)blockIdx.x;
   extern __shared__ __align__(1024) unsigned char smem[];
@@ -168,7 +178,7 @@ warp_gemm(const __half* __restrict__ A, const __half* __restrict__ B, __half* D,
 
   #pragma unroll
   for (int e = 0; e < 64; ++e) {
-    set_f16(tCrD, e, __float2half_rn(tCrC[e]));
+    set_f16(tCrD, e, f32_to_f16(tCrC[e]));
   }
   #pragma unroll
   for (int m = 0; m < 4; ++m) {

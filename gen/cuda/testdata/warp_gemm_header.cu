@@ -4,17 +4,15 @@
 // 32 columns.
 
 #include <cstdint>
-#include <cuda_fp16.h>
 #include <gocute/copy_sm75.cuh>
 #include <gocute/copy_sm80.cuh>
-#include <gocute/f16.cuh>
 #include <gocute/gocute.cuh>
 #include <gocute/mma_sm80.cuh>
 
 using namespace gocute;
 
 extern "C" __global__ void __launch_bounds__(32, 2)
-warp_gemm(const __half* __restrict__ A, const __half* __restrict__ B, __half* D, int M, int K) {
+warp_gemm(const half_t* __restrict__ A, const half_t* __restrict__ B, half_t* D, int M, int K) {
   const int tid = (int)threadIdx.x;
   const int bx = (int)blockIdx.x;
   extern __shared__ __align__(1024) unsigned char smem[];
@@ -110,7 +108,7 @@ warp_gemm(const __half* __restrict__ A, const __half* __restrict__ B, __half* D,
 
   #pragma unroll
   for (int e = 0; e < 64; ++e) {
-    set_f16(tCrD, e, __float2half_rn(tCrC[e]));
+    set_f16(tCrD, e, f32_to_f16(tCrC[e]));
   }
   #pragma unroll
   for (int m = 0; m < 4; ++m) {

@@ -5,12 +5,12 @@
 
 namespace gocute {
 
-// The bits of an f16, for kernels that only move them.
+// The bits of an f16.
 struct half_t {
   uint16_t bits;
 };
 
-// The bits of a bf16, for kernels that only move them.
+// The bits of a bf16.
 struct bfloat16_t {
   uint16_t bits;
 };
@@ -192,6 +192,24 @@ __device__ __forceinline__ void grid_trigger() {
 #endif
 }
 
+__device__ __forceinline__ half_t get_f16(const uint32_t* r, int i) {
+  return half_t{(uint16_t)(r[i / 2] >> 16 * (i % 2))};
+}
+
+__device__ __forceinline__ void set_f16(uint32_t* r, int i, half_t v) {
+  const int s = 16 * (i % 2);
+  r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)v.bits << s;
+}
+
+__device__ __forceinline__ bfloat16_t get_bf16(const uint32_t* r, int i) {
+  return bfloat16_t{(uint16_t)(r[i / 2] >> 16 * (i % 2))};
+}
+
+__device__ __forceinline__ void set_bf16(uint32_t* r, int i, bfloat16_t v) {
+  const int s = 16 * (i % 2);
+  r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)v.bits << s;
+}
+
 __device__ __forceinline__ int16_t get_s16(const uint32_t* r, int i) {
   return (int16_t)(r[i / 2] >> 16 * (i % 2));
 }
@@ -253,6 +271,238 @@ __device__ __forceinline__ uint32_t get_b1(const uint32_t* r, int i) {
 __device__ __forceinline__ void set_b1(uint32_t* r, int i, uint32_t v) {
   const int s = 1 * (i % 32);
   r[i / 32] = (r[i / 32] & ~(0x1u << s)) | (v & 1u) << s;
+}
+
+__device__ __forceinline__ float f16_to_f32(half_t x) {
+  float r;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
+  return r;
+}
+
+__device__ __forceinline__ float bf16_to_f32(bfloat16_t x) {
+  return __uint_as_float((uint32_t)x.bits << 16);
+}
+
+__device__ __forceinline__ half_t f32_to_f16(float x) {
+  half_t r;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t f32_to_bf16(float x) {
+  bfloat16_t r;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
+  return r;
+}
+
+__device__ __forceinline__ half_t f64_to_f16(double x) {
+  half_t r;
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(r.bits) : "d"(x));
+  return r;
+}
+
+// Rounds to a float that is odd where it is not exact; rounded once more to fewer bits, it is rounded as x would be.
+__device__ __forceinline__ float f64_to_odd(double x) {
+  const float f = __double2float_rz(x);
+  return (double)f == x ? f : __uint_as_float(__float_as_uint(f) | 1u);
+}
+
+__device__ __forceinline__ half_t s32_to_f16(int32_t x) {
+  half_t r;
+  asm("cvt.rn.f16.s32 %0, %1;" : "=h"(r.bits) : "r"(x));
+  return r;
+}
+
+// Rounds to a float that is odd where it is not exact; rounded once more to fewer bits, it is rounded as x would be.
+__device__ __forceinline__ float s32_to_odd(int32_t x) {
+  const float f = __int2float_rz(x);
+  return (int32_t)f == x ? f : __uint_as_float(__float_as_uint(f) | 1u);
+}
+
+__device__ __forceinline__ half_t u32_to_f16(uint32_t x) {
+  half_t r;
+  asm("cvt.rn.f16.u32 %0, %1;" : "=h"(r.bits) : "r"(x));
+  return r;
+}
+
+// Rounds to a float that is odd where it is not exact; rounded once more to fewer bits, it is rounded as x would be.
+__device__ __forceinline__ float u32_to_odd(uint32_t x) {
+  const float f = __uint2float_rz(x);
+  return (uint32_t)f == x ? f : __uint_as_float(__float_as_uint(f) | 1u);
+}
+
+__device__ __forceinline__ half_t s64_to_f16(int64_t x) {
+  half_t r;
+  asm("cvt.rn.f16.s64 %0, %1;" : "=h"(r.bits) : "l"(x));
+  return r;
+}
+
+// Rounds to a float that is odd where it is not exact; rounded once more to fewer bits, it is rounded as x would be.
+__device__ __forceinline__ float s64_to_odd(int64_t x) {
+  const float f = __ll2float_rz(x);
+  return (int64_t)f == x ? f : __uint_as_float(__float_as_uint(f) | 1u);
+}
+
+__device__ __forceinline__ half_t u64_to_f16(uint64_t x) {
+  half_t r;
+  asm("cvt.rn.f16.u64 %0, %1;" : "=h"(r.bits) : "l"(x));
+  return r;
+}
+
+// Rounds to a float that is odd where it is not exact; rounded once more to fewer bits, it is rounded as x would be.
+__device__ __forceinline__ float u64_to_odd(uint64_t x) {
+  const float f = __ull2float_rz(x);
+  return (uint64_t)f == x ? f : __uint_as_float(__float_as_uint(f) | 1u);
+}
+
+__device__ __forceinline__ half_t add_f16(half_t x, half_t y) {
+  half_t r;
+  asm("add.rn.f16 %0, %1, %2;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t add_bf16(bfloat16_t x, bfloat16_t y) {
+  bfloat16_t r;
+  asm("{.reg .b16 one; mov.b16 one, 0x3f80; fma.rn.bf16 %0, %1, one, %2;}" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ half_t sub_f16(half_t x, half_t y) {
+  half_t r;
+  asm("sub.rn.f16 %0, %1, %2;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t sub_bf16(bfloat16_t x, bfloat16_t y) {
+  bfloat16_t r;
+  asm("{.reg .b16 one; mov.b16 one, 0xbf80; fma.rn.bf16 %0, %2, one, %1;}" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ half_t mul_f16(half_t x, half_t y) {
+  half_t r;
+  asm("mul.rn.f16 %0, %1, %2;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t mul_bf16(bfloat16_t x, bfloat16_t y) {
+  bfloat16_t r;
+  asm("{.reg .b16 zero; mov.b16 zero, 0x8000; fma.rn.bf16 %0, %1, %2, zero;}" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ half_t min_f16(half_t x, half_t y) {
+  half_t r;
+  asm("min.f16 %0, %1, %2;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t min_bf16(bfloat16_t x, bfloat16_t y) {
+  bfloat16_t r;
+  asm("min.bf16 %0, %1, %2;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ half_t max_f16(half_t x, half_t y) {
+  half_t r;
+  asm("max.f16 %0, %1, %2;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t max_bf16(bfloat16_t x, bfloat16_t y) {
+  bfloat16_t r;
+  asm("max.bf16 %0, %1, %2;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits));
+  return r;
+}
+
+__device__ __forceinline__ half_t neg_f16(half_t x) {
+  half_t r;
+  asm("neg.f16 %0, %1;" : "=h"(r.bits) : "h"(x.bits));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t neg_bf16(bfloat16_t x) {
+  bfloat16_t r;
+  asm("neg.bf16 %0, %1;" : "=h"(r.bits) : "h"(x.bits));
+  return r;
+}
+
+__device__ __forceinline__ half_t abs_f16(half_t x) {
+  half_t r;
+  asm("abs.f16 %0, %1;" : "=h"(r.bits) : "h"(x.bits));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t abs_bf16(bfloat16_t x) {
+  bfloat16_t r;
+  asm("abs.bf16 %0, %1;" : "=h"(r.bits) : "h"(x.bits));
+  return r;
+}
+
+__device__ __forceinline__ half_t fma_f16(half_t x, half_t y, half_t z) {
+  half_t r;
+  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits), "h"(z.bits));
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t fma_bf16(bfloat16_t x, bfloat16_t y, bfloat16_t z) {
+  bfloat16_t r;
+  asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(r.bits) : "h"(x.bits), "h"(y.bits), "h"(z.bits));
+  return r;
+}
+
+__device__ __forceinline__ half_t shfl_sync_f16(uint32_t mask, half_t x, int lane) {
+  return half_t{(uint16_t)__shfl_sync(mask, (uint32_t)x.bits, lane)};
+}
+
+__device__ __forceinline__ half_t shfl_up_sync_f16(uint32_t mask, half_t x, int lane) {
+  return half_t{(uint16_t)__shfl_up_sync(mask, (uint32_t)x.bits, lane)};
+}
+
+__device__ __forceinline__ half_t shfl_down_sync_f16(uint32_t mask, half_t x, int lane) {
+  return half_t{(uint16_t)__shfl_down_sync(mask, (uint32_t)x.bits, lane)};
+}
+
+__device__ __forceinline__ half_t shfl_xor_sync_f16(uint32_t mask, half_t x, int lane) {
+  return half_t{(uint16_t)__shfl_xor_sync(mask, (uint32_t)x.bits, lane)};
+}
+
+__device__ __forceinline__ bfloat16_t shfl_sync_bf16(uint32_t mask, bfloat16_t x, int lane) {
+  return bfloat16_t{(uint16_t)__shfl_sync(mask, (uint32_t)x.bits, lane)};
+}
+
+__device__ __forceinline__ bfloat16_t shfl_up_sync_bf16(uint32_t mask, bfloat16_t x, int lane) {
+  return bfloat16_t{(uint16_t)__shfl_up_sync(mask, (uint32_t)x.bits, lane)};
+}
+
+__device__ __forceinline__ bfloat16_t shfl_down_sync_bf16(uint32_t mask, bfloat16_t x, int lane) {
+  return bfloat16_t{(uint16_t)__shfl_down_sync(mask, (uint32_t)x.bits, lane)};
+}
+
+__device__ __forceinline__ bfloat16_t shfl_xor_sync_bf16(uint32_t mask, bfloat16_t x, int lane) {
+  return bfloat16_t{(uint16_t)__shfl_xor_sync(mask, (uint32_t)x.bits, lane)};
+}
+
+__device__ __forceinline__ half_t atomic_add_f16(half_t* p, half_t x) {
+  half_t r;
+  asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(x.bits) : "memory");
+  return r;
+}
+
+__device__ __forceinline__ bfloat16_t atomic_add_bf16(bfloat16_t* p, bfloat16_t x) {
+#if __CUDA_ARCH__ >= 900
+  bfloat16_t r;
+  asm volatile("atom.add.noftz.bf16 %0, [%1], %2;" : "=h"(r.bits) : "l"(p), "h"(x.bits) : "memory");
+  return r;
+#else
+  uint16_t old = p->bits, seen, sum;
+  do {
+    seen = old;
+    asm("{.reg .b16 one; mov.b16 one, 0x3f80; fma.rn.bf16 %0, %1, one, %2;}" : "=h"(sum) : "h"(x.bits), "h"(seen));
+    old = atomicCAS(&p->bits, seen, sum);
+  } while (old != seen);
+  return bfloat16_t{old};
+#endif
 }
 
 __device__ __forceinline__ void load_b32(const void* p, uint32_t* r) {
