@@ -96,7 +96,7 @@ func TestCheckMessages(t *testing.T) {
 		"expected Stages of at most 8192, but got 4503599627370496":                                                   func(g *GEMMConfig) { g.Stages = 1 << 52 },
 		"expected BM of at most 8192":                                                                                 func(g *GEMMConfig) { g.BM, g.BN, g.BK = 1<<62, 1<<62, 1<<62 },
 		"expected WarpM of at most 8192":                                                                              func(g *GEMMConfig) { g.WarpM = 1 << 59 },
-		"expected Sync Groups, MBarriers or TMALoads, and A and B KMajor or MNMajor, but got Sync=9, A=0, B=0":                  func(g *GEMMConfig) { g.Sync = 9 },
+		"expected Sync Groups, MBarriers or TMALoads, and A and B KMajor or MNMajor, but got Sync=9, A=0, B=0":        func(g *GEMMConfig) { g.Sync = 9 },
 		"but got Sync=0, A=7, B=0":                                                                                    func(g *GEMMConfig) { g.A = 7 },
 		"expected Group of at least 1, but got 0":                                                                     func(g *GEMMConfig) { g.Group = 0 },
 		"expected Stages of at least 2, but got 1":                                                                    func(g *GEMMConfig) { g.Stages = 1 },

@@ -33,6 +33,7 @@ var library = []struct {
 	{kernel: LdmatrixRows(), counts: map[string]int64{"ldmatrix": 1}},
 	{kernel: CustomPattern(), counts: map[string]int64{"load.global": 128 * 128 / 32}},
 	{kernel: MultiStage(), dims: []map[string]int64{{"K": 8}, {"K": 16}, {"K": 40}, {"K": 136}}},
+	{kernel: WarpgroupPipeline(), dims: []map[string]int64{{"K": 8}, {"K": 64}, {"K": 200}, {"K": 520}}},
 	{kernel: RowSums(), dims: []map[string]int64{{"M": 1, "N": 1}, {"M": 9, "N": 600}}},
 	{kernel: ColumnSums(), dims: []map[string]int64{{"M": 1, "N": 1}, {"M": 130, "N": 70}}},
 	{kernel: RowSums(), dims: []map[string]int64{{"M": 4, "N": 256}}, counts: map[string]int64{"shuffle": 4 * 5, "atomic.global": 4}},

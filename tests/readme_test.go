@@ -52,3 +52,19 @@ func TestOwnKernelPage(t *testing.T) {
 		require.Contains(t, source, strings.TrimSpace(b[1]))
 	}
 }
+
+// TestSM90Page compares the pieces of docs/sm90.md with the kernel that they are from, in its order.
+func TestSM90Page(t *testing.T) {
+	page, err := os.ReadFile("../docs/sm90.md")
+	require.NoError(t, err)
+	source, err := os.ReadFile("../kernels/warpgroup.go")
+	require.NoError(t, err)
+	rest := string(source)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, blocks, 3)
+	for _, b := range blocks {
+		_, after, found := strings.Cut(rest, b[1])
+		require.True(t, found, "%s", b[1])
+		rest = after
+	}
+}
