@@ -142,8 +142,11 @@ func (v *verifier) hopper(s Stmt) error {
 		}
 		return v.addr(s.Bar)
 	case WarpgroupMMA:
-		if s.Op == nil || s.Op.Class != GMMA || len(s.D) != s.Op.D.Count || v.k.Threads%128 != 0 {
-			return fmt.Errorf("a product of warpgroups expects %d registers, but got %d", s.Op.D.Count, len(s.D))
+		if s.Op == nil || s.Op.Class != GMMA || v.k.Threads%128 != 0 {
+			return fmt.Errorf("a product of warpgroups expects such an instruction and whole warpgroups, but the block has %d threads", v.k.Threads)
+		}
+		if len(s.D) != s.Op.D.Count {
+			return fmt.Errorf("%s takes %d registers, but got %d", s.Op.Name, s.Op.D.Count, len(s.D))
 		}
 		for _, m := range []SmemMatrix{s.A, s.B} {
 			if m.At.Mem == nil || m.At.Mem.Space != Shared || m.Swizzle < 1 || m.Swizzle > 3 || m.Stride < 16 || m.Stride%16 != 0 || m.Stride >= 1<<18 || m.At.Mem.Align%(128<<m.Swizzle) != 0 {
