@@ -23,7 +23,7 @@ type TensorCopyOp struct {
 
 // boxDim is one dimension of a box: as many steps of so many coordinates in a mode of the tensor.
 type boxDim struct {
-	root   int // the tensor's mode
+	root   int // the tensor's mode, of those that are not nested
 	count  int64
 	step   int64    // coordinates
 	stride sym.Expr // elements
@@ -106,34 +106,28 @@ func boxDims(src, dst *Tensor) ([]boxDim, error) {
 	return out, nil
 }
 
-// boxDimsOf is what one run of coordinates is in the tensor: its strides, and its steps beside them.
+// boxDimsOf is what one run of coordinates is in the tensor: steps along one mode after the other.
 func boxDimsOf(src *Tensor, run algebra.Layout) ([]boxDim, error) {
-	var leaves [2]algebra.Layout
-	for i, l := range []algebra.Layout{src.Layout, src.Ident} {
-		part, err := algebra.Compose(l, run)
-		if err == nil {
-			leaves[i], err = algebra.Flatten(part)
-		}
-		if err != nil {
-			return nil, err
-		}
+	part, err := algebra.Compose(src.Ident, run)
+	if err == nil {
+		part, err = algebra.Flatten(part)
 	}
-	sizes, same := leaves[0].Shape().Leaves(), leaves[1].Shape().Leaves()
-	if len(sizes) != len(same) {
-		return nil, fmt.Errorf("expects coordinates %s that go with the strides %s of %s", leaves[1], leaves[0], src.Name)
+	if err != nil {
+		return nil, err
 	}
 	var out []boxDim
-	for i, n := range sizes {
+	for i, n := range part.Shape().Leaves() {
 		count, _ := n.IsConst()
 		if count == 1 {
 			continue
 		}
-		stride, ident := leaves[0].Stride().Leaves()[i], leaves[1].Stride().Leaves()[i]
-		step, known := ident.Coef.IsConst()
-		if !same[i].Is(count) || !known || step < 1 || len(ident.Basis) != 1 {
-			return nil, fmt.Errorf("expects coordinates %s that go with the strides %s of %s, one mode at a time", leaves[1], leaves[0], src.Name)
+		along := part.Stride().Leaves()[i]
+		step, known := along.Coef.IsConst()
+		root := slices.IndexFunc(src.Bounds, func(b Bound) bool { return slices.Equal(b.Path, along.Basis) })
+		if !known || step < 1 || root < 0 {
+			return nil, fmt.Errorf("expects a tile whose coordinates go up by constants, one mode at a time, but those of %s are %s", src.Name, part)
 		}
-		out = append(out, boxDim{root: ident.Basis[0], count: count, step: step, stride: stride.Coef})
+		out = append(out, boxDim{root: root, count: count, step: step, stride: src.Storage.Param.Strides[root].Mul(sym.Int(step))})
 	}
 	return out, nil
 }
