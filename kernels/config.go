@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gocute/gocute/atoms"
 	. "github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
 )
@@ -104,6 +105,32 @@ func (g GEMMConfig) checkHopper() error {
 		return fmt.Errorf("expected WarpM to be a multiple of %d, and WarpN to be 1, with WGMMA, but got %d and %d", warpgroup, g.WarpM, g.WarpN)
 	}
 	return nil
+}
+
+// checkAtom: the instruction is of the kind that the configuration says, and its columns can be dealt out in the order.
+func (g GEMMConfig) checkAtom(row *atoms.MMARow, order columns) error {
+	switch {
+	case row == nil:
+		return fmt.Errorf("expected an MMA atom, but got none")
+	case !g.WGMMA && row.IsGMMA():
+		return fmt.Errorf("expected an instruction of a warp without WGMMA, but got %s", row.Name)
+	case !g.WGMMA:
+		return nil
+	case !row.IsGMMA() || row.RA.Type != "u64" || row.MajorA != atoms.MajorK || row.MajorB != atoms.MajorK:
+		return fmt.Errorf("expected a wgmma instruction of K-major operands in shared memory with WGMMA (atoms.GMMAOf), but got %s%s", row.Name, majors(row))
+	}
+	if w := order.width(); order.permuted() && row.N%w != 0 && w%row.N != 0 {
+		return fmt.Errorf("expected an instruction whose N divides or is a multiple of %d columns, which are dealt out together, but got %s", w, row.Name)
+	}
+	return divides("BN", g.BN, row.N, "N of %s", row.Name)
+}
+
+// majors tells what the name of an instruction does not.
+func majors(row *atoms.MMARow) string {
+	if !row.IsGMMA() {
+		return ""
+	}
+	return fmt.Sprintf(" with A %s-major and B %s-major", row.MajorA, row.MajorB)
 }
 
 // checkTile: whole instructions for each warp, and steps along K between which the copies of the next tile are dealt out.

@@ -28,7 +28,7 @@ type GEMMConfig struct {
 func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kernel {
 	return Define(name, func(k *K) {
 		atom := atoms.MMA16816[E]()
-		if g.WGMMA {
+		if g.WGMMA && CheckGEMM[E, elem.F32, O](g) == nil {
 			var err error
 			if atom, err = atoms.GMMAOf[elem.F32, E, E](atoms.GMMASpec{N: g.BN}); err != nil {
 				k.Library()
@@ -66,6 +66,10 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 		rows, cols = cols, rows
 	}
 	order := newColumns(elem.KindOf[E](), elem.KindOf[O](), g, cols.major)
+	if err := g.checkAtom(atom.Row(), order); err != nil {
+		k.Fail("Product", err)
+		return
+	}
 	dims := extents[E](k, g, order, rows, cols)
 	M, N, K := dims[rows.dim], dims[cols.dim], dims["K"]
 
@@ -97,6 +101,9 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 	gB := B.Tile(Tile(order.tile(), g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
 	thr := mma.Slice(k.Thread)
 	a, b := newOperand(k, rows.name, gA, g, rows.major), newOperand(k, cols.name, gB, g, cols.major)
+	if g.Batched && order.permuted() { // the order takes four dimensions of a box, the batch one and K one
+		b.box[0] = order.width()
+	}
 	if g.WGMMA {
 		a.shared, b.shared = PartitionA(thr, a.stages), PartitionB(thr, b.stages) // (MMA,MMA_M,MMA_K,PIPE) (MMA,MMA_N,MMA_K,PIPE)
 	} else {

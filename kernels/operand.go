@@ -33,6 +33,7 @@ type operand[E elem.Any] struct {
 	fragment Tensor[Rmem, E] // (MMA,MMA_MN,MMA_K)
 	tiles    Tensor[Gmem, E] // (BLK_MN,BLK_K,k)
 	shared   Tensor[Smem, E] // (MMA,MMA_MN,MMA_K,PIPE), what wgmma reads
+	box      [2]int          // what one TMALoad brings of a tile
 	dealt    int             // the mode along which the copies of a stage are dealt out to the steps of a tile
 }
 
@@ -95,7 +96,7 @@ func beside(vectors int) int {
 func newOperand[E elem.Any](k *K, name string, tiles Tensor[Gmem, E], g GEMMConfig, major Major) operand[E] {
 	k.Helper()
 	mn, bk, vec, threads := tiles.Extent(0), tiles.Extent(1), vector[E](), g.threads()
-	o := operand[E]{tiles: tiles, dealt: 1}
+	o := operand[E]{tiles: tiles, box: [2]int{mn, min(bk, 8*vec)}, dealt: 1}
 	o.stages = Shared[E](k, "s"+name, TileToShape(stageLayout[E](mn, bk, major), mn, bk, g.Stages)) // (BLK_MN,BLK_K,PIPE)
 	if g.Sync == TMALoads {
 		return o
@@ -139,9 +140,18 @@ func (o operand[E]) fetch(tile, stage any, part, parts int) {
 	}
 }
 
-// load has the copy engine bring a tile into a stage.
+// load has the copy engine bring a tile into a stage: rows of at most 128 bytes at a time.
 func (o operand[E]) load(f *StageFill, tile, stage any) {
-	TMALoad(f, o.tiles.At(All, All, tile), o.stage(stage))
+	src, dst := o.tiles.At(All, All, tile), o.stage(stage) // (BLK_MN,BLK_K) (BLK_MN,BLK_K)
+	rows, columns := dst.Extent(0)/o.box[0], dst.Extent(1)/o.box[1]
+	if rows*columns == 1 {
+		TMALoad(f, src, dst)
+		return
+	}
+	for i := range rows * columns {
+		box, at := Tile(o.box[0], o.box[1]), []any{i % rows, i / rows}
+		TMALoad(f, src.Tile(box, at...), dst.Tile(box, at...))
+	}
 }
 
 // read takes the fragments of one step of a tile from a stage.
