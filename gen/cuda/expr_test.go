@@ -166,7 +166,7 @@ static int tid, K, i, d;
 static int64_t off;
 `
 	for _, h := range helpers {
-		if h.name != "smem_u32" && !strings.Contains(h.text, "__syncthreads") && !strings.Contains(h.text, "asm") && !strings.Contains(h.name, "/") {
+		if h.name != "smem_u32" && !strings.Contains(h.text, "_sync(") && !strings.Contains(h.text, "__syncthreads") && !strings.Contains(h.text, "asm") && !strings.Contains(h.name, "/") {
 			src += strings.ReplaceAll(h.text, fn, "static ") + "\n"
 		}
 	}
