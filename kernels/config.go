@@ -30,7 +30,7 @@ func (g GEMMConfig) check(in, acc, out elem.Kind) error {
 		func() error { return g.checkOperand("BM", g.BM, "WarpM", g.WarpM, vec, rows) },
 		func() error { return g.checkOperand("BN", g.BN, "WarpN", g.WarpN, vec, cols) },
 		func() error { return g.checkRegisters(acc) },
-		func() error { return g.checkShared(in, acc) },
+		func() error { return g.checkShared(in, acc, newColumns(in, out, g, cols)) },
 		func() error { return g.checkStore(in, out, cols) },
 	} {
 		if err := rule(); err != nil {
@@ -193,7 +193,7 @@ func (g GEMMConfig) checkRegisters(acc elem.Kind) error {
 const wordBytes = 16
 
 // sharedBytes is what a block needs: the stages, with what keeps them in order, and later the results in their place.
-func (g GEMMConfig) sharedBytes(in, acc elem.Kind) (stages, results int) {
+func (g GEMMConfig) sharedBytes(in, acc elem.Kind, order columns) (stages, results int) {
 	stages = (g.BM + g.BN) * g.BK * in.Bits() / 8 * g.Stages
 	if g.Sync != Groups {
 		stages += (8*g.Stages + 15) / 16 * 16 * 2
@@ -201,15 +201,15 @@ func (g GEMMConfig) sharedBytes(in, acc elem.Kind) (stages, results int) {
 	if g.StreamK {
 		return stages + wordBytes, 16 * g.WarpM * g.BN * acc.Bits() / 8
 	}
-	results = g.BM * (g.BN + 8) * acc.Bits() / 8
+	results = g.BM * (g.BN + order.padding()) * acc.Bits() / 8
 	if g.SplitK {
 		return stages + wordBytes, results + wordBytes
 	}
 	return stages, results
 }
 
-func (g GEMMConfig) checkShared(in, acc elem.Kind) error {
-	stages, results := g.sharedBytes(in, acc)
+func (g GEMMConfig) checkShared(in, acc elem.Kind, order columns) error {
+	stages, results := g.sharedBytes(in, acc, order)
 	most := MaxShared()
 	if stages > most {
 		return fmt.Errorf("expected stages in at most %d bytes of shared memory, but Stages=%d of (BM+BN)*BK=(%d+%d)*%d elements of %s take %d",
@@ -220,8 +220,8 @@ func (g GEMMConfig) checkShared(in, acc elem.Kind) error {
 			free, g.WarpM, g.BN, acc, results)
 	}
 	if results > most {
-		return fmt.Errorf("expected results in at most %d bytes of shared memory, but BM*(BN+8)=%d*%d elements of %s take %d",
-			most, g.BM, g.BN+8, acc, results)
+		return fmt.Errorf("expected results in at most %d bytes of shared memory, but BM*(BN+%d)=%d*%d elements of %s take %d",
+			most, order.padding(), g.BM, g.BN+order.padding(), acc, results)
 	}
 	return nil
 }

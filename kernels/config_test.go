@@ -20,27 +20,37 @@ var family = []struct {
 }{
 	{elem.KF16, elem.KF32, elem.KF32, func(g GEMMConfig) *dsl.Kernel { return GEMM[elem.F16, elem.F32]("gemm", g) }},
 	{elem.KBF16, elem.KF32, elem.KBF16, func(g GEMMConfig) *dsl.Kernel { return GEMM[elem.BF16, elem.BF16]("gemm", g) }},
-	{elem.KF16, elem.KF16, elem.KF16, func(g GEMMConfig) *dsl.Kernel {
-		return Product[elem.F16, elem.F16, elem.F32, elem.F16]("gemm", atoms.SM80_16x8x16_F16F16F16F16_TN, g, nil)
-	}},
-	{elem.KTF32, elem.KF32, elem.KF32, func(g GEMMConfig) *dsl.Kernel {
-		return Product[elem.TF32, elem.F32, elem.F32, elem.F32]("gemm", atoms.SM80_16x8x8_F32TF32TF32F32_TN, g, nil)
-	}},
-	{elem.KS8, elem.KS32, elem.KS32, func(g GEMMConfig) *dsl.Kernel {
-		return Product[elem.S8, elem.S32, elem.S32, elem.S32]("gemm", atoms.SM80_16x8x32_S32S8S8S32_TN, g, nil)
-	}},
-	{elem.KS8, elem.KS32, elem.KF16, func(g GEMMConfig) *dsl.Kernel {
-		return Product[elem.S8, elem.S32, elem.F32, elem.F16]("gemm", atoms.SM80_16x8x32_S32S8S8S32_TN, g, nil)
-	}},
+	{elem.KF16, elem.KF16, elem.KF16, ofEither[elem.F16, elem.F16, elem.F32, elem.F16](atoms.SM80_16x8x16_F16F16F16F16_TN)},
+	{elem.KTF32, elem.KF32, elem.KF32, ofEither[elem.TF32, elem.F32, elem.F32, elem.F32](atoms.SM80_16x8x8_F32TF32TF32F32_TN)},
+	{elem.KS8, elem.KS32, elem.KS32, ofEither[elem.S8, elem.S32, elem.S32, elem.S32](atoms.SM80_16x8x32_S32S8S8S32_TN)},
+	{elem.KS8, elem.KS32, elem.KF16, ofEither[elem.S8, elem.S32, elem.F32, elem.F16](atoms.SM80_16x8x32_S32S8S8S32_TN)},
+}
+
+// ofEither makes products by the instruction or, where the configuration says so, by a wgmma of all columns of a block.
+func ofEither[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc]) func(g GEMMConfig) *dsl.Kernel {
+	return func(g GEMMConfig) *dsl.Kernel {
+		atom := atom
+		if g.WGMMA {
+			atom, _ = atoms.GMMAOf[Acc, E, E](atoms.GMMASpec{N: g.BN})
+		}
+		return Product[E, Acc, Q, O]("gemm", atom, g, nil)
+	}
 }
 
 // drawConfig draws fields that seldom fit each other.
 func drawConfig(r *rand.Rand, in elem.Kind) GEMMConfig {
 	of := func(values ...int) int { return values[r.IntN(len(values))] }
-	return GEMMConfig{BM: of(8, 16, 32, 48, 64, 96, 128, 160, 192, 256), BN: of(8, 16, 32, 48, 64, 96, 128, 192, 256),
+	g := GEMMConfig{BM: of(8, 16, 32, 48, 64, 96, 128, 160, 192, 256), BN: of(8, 16, 32, 48, 64, 96, 128, 192, 256),
 		BK: 128 / in.Bits() * of(1, 2, 4, 6, 8, 8, 8, 12, 16), WarpM: of(1, 2, 3, 4), WarpN: of(1, 2, 3, 4), Stages: of(1, 2, 2, 3, 4), Group: of(1, 8),
-		Sync: []dsl.Sync{dsl.Groups, dsl.Groups, dsl.MBarriers}[r.IntN(3)], A: Major(r.IntN(2)), B: Major(r.IntN(2)),
+		Sync: []dsl.Sync{dsl.Groups, dsl.Groups, dsl.MBarriers, dsl.TMALoads, dsl.TMALoads}[r.IntN(5)], A: Major(r.IntN(2)), B: Major(r.IntN(2)),
 		ColumnC: r.IntN(3) == 0, Batched: r.IntN(3) == 0, SplitK: r.IntN(2) == 0}
+	if g.Sync == dsl.TMALoads {
+		g.A, g.B = Major(r.IntN(8)/7), Major(r.IntN(8)/7)
+		if g.WGMMA = r.IntN(2) == 0; g.WGMMA {
+			g.WarpM, g.WarpN = of(4, 4, 8, 2), of(1, 1, 1, 2)
+		}
+	}
+	return g
 }
 
 // stricter are the refusals of what could be generated: see CheckGEMM, and a pipeline of mbarriers without slack, which stops.
@@ -54,7 +64,7 @@ func TestCheckAgrees(t *testing.T) {
 		count = 150
 	}
 	r := rand.New(rand.NewPCG(3, 5))
-	good := 0
+	good, kinds := 0, map[[2]bool]int{}
 	for i := range count {
 		v := family[i%len(family)]
 		g := drawConfig(r, v.in)
@@ -68,13 +78,19 @@ func TestCheckAgrees(t *testing.T) {
 			continue
 		}
 		good++
+		cols := g.B
+		if g.ColumnC {
+			cols = g.A
+		}
+		kinds[[2]bool{g.Sync == dsl.TMALoads, g.WGMMA}]++
 		require.NoError(t, err, "%s to %s: %+v", v.in, v.out, g)
-		foreseen := max(g.sharedBytes(v.in, v.acc))
+		foreseen := max(g.sharedBytes(v.in, v.acc, newColumns(v.in, v.out, g, cols)))
 		require.InDelta(t, foreseen, k.SmemBytes, 64, "%s to %s: %+v", v.in, v.out, g)
 		require.GreaterOrEqual(t, foreseen, k.SmemBytes, "%s to %s: %+v", v.in, v.out, g)
 	}
 	require.Greater(t, good, count/60)
-	t.Logf("%d of %d fit", good, count)
+	require.Len(t, kinds, 3)
+	t.Logf("%d of %d fit: %v", good, count, kinds)
 }
 
 func containsAny(text string, parts []string) bool {
