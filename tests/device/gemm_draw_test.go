@@ -21,11 +21,14 @@ type drawn struct {
 	least   int64     // elements of C: of fewer, a small sum of large products may be all
 }
 
-// variants draw a random kernel each, of one kind: add a kind, add a line. They take turns.
-var variants = []struct {
+// variant draws a random kernel of one kind.
+type variant struct {
 	name string
 	draw func(r *rand.Rand, name string) drawn
-}{
+}
+
+// variants are the kinds: add a kind, add a line. They take turns.
+var variants = []variant{
 	{"f16_f32", family(atoms.MMA16816[elem.F16](), drawEpilogue[elem.F32])},
 	{"f16_f16", family(atoms.MMA16816[elem.F16](), drawEpilogue[elem.F16])},
 	{"bf16_f32", family(atoms.MMA16816[elem.BF16](), drawEpilogue[elem.F32])},
@@ -41,23 +44,77 @@ var variants = []struct {
 	{"s8_f16", family(atoms.SM80_16x8x32_S32S8S8S32_TN, drawEpilogue[elem.F16])},
 }
 
+// hopperVariants are those that the copy engine of sm_90 feeds, some of them by wgmma.
+var hopperVariants = []variant{
+	{"f16_f16", hopperFamily(atoms.MMA16816[elem.F16](), drawEpilogue[elem.F16])},
+	{"bf16_f32", hopperFamily(atoms.MMA16816[elem.BF16](), drawEpilogue[elem.F32])},
+	{"f16_bf16", hopperFamily(atoms.MMA16816[elem.F16](), drawEpilogue[elem.BF16])},
+	{"f16_sums_f16", hopperFamily(atoms.SM80_16x8x16_F16F16F16F16_TN, drawEpilogue[elem.F16])},
+	{"tf32_f32", hopperFamily(atoms.SM80_16x8x8_F32TF32TF32F32_TN, drawEpilogue[elem.F32])},
+	{"tf32_f16", hopperFamily(atoms.SM80_16x8x8_F32TF32TF32F32_TN, drawEpilogue[elem.F16])},
+	{"s8_s32", hopperFamily(atoms.SM80_16x8x32_S32S8S8S32_TN, noEpilogue[elem.S32, elem.S32])},
+	{"s8_s8", hopperFamily(atoms.SM80_16x8x32_S32S8S8S32_TN, noEpilogue[elem.F32, elem.S8])},
+	{"s8_f16", hopperFamily(atoms.SM80_16x8x32_S32S8S8S32_TN, drawEpilogue[elem.F16])},
+}
+
 // pick is one of the values.
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// family draws blocks, warps and pipelines until they fit each other, in every layout, and an epilogue.
+// family draws blocks, warps and pipelines in every layout, and an epilogue.
 func family[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], epilogue func(*rand.Rand) (kernels.Epilogue[Q, O], string)) func(*rand.Rand, string) drawn {
-	vec := 128 / elem.KindOf[E]().Bits()
+	return drawing(drawConfig, func(*rand.Rand, kernels.GEMMConfig) atoms.MMAAtom[Acc, E, E, Acc] { return atom }, epilogue)
+}
+
+// hopperFamily draws those of sm_90, half of them by wgmma instructions whose N divides the block's.
+func hopperFamily[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], epilogue func(*rand.Rand) (kernels.Epilogue[Q, O], string)) func(*rand.Rand, string) drawn {
+	return drawing(drawHopperConfig, func(r *rand.Rand, g kernels.GEMMConfig) atoms.MMAAtom[Acc, E, E, Acc] {
+		if !g.WGMMA {
+			return atom
+		}
+		n := g.BN
+		for _, part := range []int{32, 16, 8} { // which also fit the order of columns
+			if g.BN%part == 0 && r.IntN(6) == 0 {
+				n = part
+			}
+		}
+		wide, err := atoms.GMMAOf[Acc, E, E](atoms.GMMASpec{N: n})
+		if err != nil {
+			panic(err)
+		}
+		return wide
+	}, epilogue)
+}
+
+// drawConfig draws fields that may not fit each other, for elements of which a vector has vec.
+func drawConfig(r *rand.Rand, vec int) kernels.GEMMConfig {
+	return kernels.GEMMConfig{BM: pick(r, 16, 32, 64, 96, 128, 192, 256), BN: pick(r, 16, 32, 64, 96, 128, 256), BK: vec * pick(r, 4, 8, 16),
+		WarpM: pick(r, 1, 2, 3, 4), WarpN: pick(r, 1, 2, 3, 4), Stages: pick(r, 2, 3, 4), Group: pick(r, 1, 2, 3, 8),
+		Sync: pick(r, dsl.Groups, dsl.Groups, dsl.MBarriers), A: pick(r, kernels.KMajor, kernels.MNMajor), B: pick(r, kernels.KMajor, kernels.MNMajor),
+		ColumnC: r.IntN(4) == 0, Batched: r.IntN(4) == 0, SplitK: r.IntN(3) == 0, CacheAlways: r.IntN(3) == 0}
+}
+
+// drawHopperConfig does so for TMALoads.
+func drawHopperConfig(r *rand.Rand, vec int) kernels.GEMMConfig {
+	g := drawConfig(r, vec)
+	g.Sync, g.A, g.B, g.CacheAlways, g.Stages = dsl.TMALoads, kernels.KMajor, kernels.KMajor, false, pick(r, 2, 3, 4, 6)
+	if g.WGMMA = r.IntN(2) == 0; g.WGMMA {
+		g.BM, g.WarpM, g.WarpN = pick(r, 64, 128, 192, 256), pick(r, 4, 4, 8), 1
+	}
+	return g
+}
+
+// drawing draws configurations until their fields fit each other, an instruction for them and an epilogue.
+func drawing[E, Acc, Q, O elem.Any](config func(*rand.Rand, int) kernels.GEMMConfig, atom func(*rand.Rand, kernels.GEMMConfig) atoms.MMAAtom[Acc, E, E, Acc],
+	epilogue func(*rand.Rand) (kernels.Epilogue[Q, O], string)) func(*rand.Rand, string) drawn {
 	return func(r *rand.Rand, name string) drawn {
 		for {
-			g := kernels.GEMMConfig{BM: pick(r, 16, 32, 64, 96, 128, 192, 256), BN: pick(r, 16, 32, 64, 96, 128, 256), BK: vec * pick(r, 4, 8, 16),
-				WarpM: pick(r, 1, 2, 3, 4), WarpN: pick(r, 1, 2, 3, 4), Stages: pick(r, 2, 3, 4), Group: pick(r, 1, 2, 3, 8),
-				Sync: pick(r, dsl.Groups, dsl.Groups, dsl.MBarriers), A: pick(r, kernels.KMajor, kernels.MNMajor), B: pick(r, kernels.KMajor, kernels.MNMajor),
-				ColumnC: r.IntN(4) == 0, Batched: r.IntN(4) == 0, SplitK: r.IntN(3) == 0, CacheAlways: r.IntN(3) == 0}
+			g := config(r, 128/elem.KindOf[E]().Bits())
 			if kernels.CheckGEMM[E, Acc, O](g) != nil {
 				continue
 			}
 			f, text := epilogue(r)
-			d := drawn{kernel: kernels.Product(name, atom, g, f), config: fmt.Sprintf("%+v %s", g, text), scalars: []float64{0, 0, 1, 1, -1, 0.5, -1.25, 2.75}}
+			instruction := atom(r, g)
+			d := drawn{kernel: kernels.Product(name, instruction, g, f), config: fmt.Sprintf("%s %+v %s", instruction.Row().Name, g, text), scalars: []float64{0, 0, 1, 1, -1, 0.5, -1.25, 2.75}}
 			switch {
 			case !elem.KindOf[Q]().IsFloat():
 				d.scalars = []float64{0, 0, 1, 1, -1, 3}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,10 +28,10 @@ func randomSeed(t *testing.T) uint64 {
 }
 
 // runRandom draws a kernel and runs it on so many problems against its float64 reference.
-func runRandom(t *testing.T, seed uint64, number, problems, most int, opt check.Options) {
+func runRandom(t *testing.T, of []variant, seed uint64, number, problems, most int, opt check.Options) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, uint64(number)))
-	v := variants[number%len(variants)]
+	v := of[number%len(of)]
 	d := v.draw(r, fmt.Sprintf("gemm_%s_%d", v.name, number))
 	require.NoError(t, d.kernel.Err(), d.config)
 	for range problems {
@@ -48,7 +49,18 @@ func TestRandomGEMM(t *testing.T) {
 		count = 20
 	}
 	for i := range count {
-		runRandom(t, seed, i, 1, 150, check.Options{On: check.CPU, EmuSeeds: []uint64{uint64(i)}})
+		runRandom(t, variants, seed, i, 1, 150, check.Options{On: check.CPU, EmuSeeds: []uint64{uint64(i)}})
+	}
+}
+
+// TestRandomHopper runs random kernels of sm_90 so.
+func TestRandomHopper(t *testing.T) {
+	seed, count := randomSeed(t), 200
+	if testing.Short() {
+		count = 36
+	}
+	for i := range count {
+		runRandom(t, hopperVariants, seed, i, 1, 150, check.Options{On: check.CPU, EmuSeeds: []uint64{uint64(i)}})
 	}
 }
 
@@ -56,6 +68,16 @@ func TestRandomGEMM(t *testing.T) {
 // compute-sanitizer, ten small ones of ten kernels.
 func TestRandomGEMMGPU(t *testing.T) {
 	open(t)
+	randomGPU(t, variants)
+}
+
+// TestRandomHopperGPU does so with those of sm_90.
+func TestRandomHopperGPU(t *testing.T) {
+	hopper(t)
+	randomGPU(t, hopperVariants)
+}
+
+func randomGPU(t *testing.T, of []variant) {
 	seed, count, problems, most, step := randomSeed(t), 24, 21, 700, 1
 	if os.Getenv("GOCUTE_TEST_SMALL") != "" {
 		count, problems, most, step = 10, 1, 200, 7 // of all types
@@ -66,7 +88,7 @@ func TestRandomGEMMGPU(t *testing.T) {
 			t.Parallel()
 			slots <- true
 			defer func() { <-slots }()
-			runRandom(t, seed, step*i, problems, most, check.Options{On: check.GPU})
+			runRandom(t, of, seed, step*i, problems, most, check.Options{On: check.GPU})
 		})
 	}
 }
@@ -76,8 +98,9 @@ func TestDraws(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]map[int64]bool{"M": {}, "K": {}, "splits": {}, "L": {}, "gap": {}}
 	var configs strings.Builder
-	for i := range 10 * len(variants) {
-		d := variants[i%len(variants)].draw(r, "gemm")
+	all := slices.Concat(variants, hopperVariants)
+	for i := range 10 * len(all) {
+		d := all[i%len(all)].draw(r, "gemm")
 		fmt.Fprintln(&configs, d.config)
 		for range 30 {
 			args := drawArgs(r, d, 150)
@@ -100,7 +123,7 @@ func TestDraws(t *testing.T) {
 	for name, n := range map[string]int{"M": 32, "K": 32, "splits": 7, "L": 4, "gap": 2} {
 		require.Len(t, seen[name], n, name)
 	}
-	for _, form := range []string{"ColumnC:true", "Batched:true", "SplitK:true", "A:0 B:0", "A:0 B:1", "A:1 B:0", "A:1 B:1", "Sync:1", "bias", "GELU", ", SiLU"} {
+	for _, form := range []string{"ColumnC:true", "Batched:true", "SplitK:true", "A:0 B:0", "A:0 B:1", "A:1 B:0", "A:1 B:1", "Sync:1", "Sync:2", "WGMMA:true", "SM80_16x8x32", "SM90_64x", "bias", "GELU", ", SiLU"} {
 		require.Contains(t, configs.String(), form)
 	}
 }
