@@ -27,7 +27,7 @@ var reserved = words(`
 	mbarrier_arrive_warp mbarrier_wait cp_async_arrive cp_async_fence cp_async_wait
 	load_b8 load_b16 load_b32 load_b64 load_b128 store_b8 store_b16 store_b32 store_b64 store_b128 clear_b8 clear_b16
 	clear_b32 clear_b64 clear_b128
-	f16_to_f32 bf16_to_f32 f32_to_f16 f64_to_f16 s32_to_f16 u32_to_f16 s64_to_f16 u64_to_f16 f32_to_bf16 f64_to_odd
+	round2_f16 round2_bf16 f16_to_f32 bf16_to_f32 f32_to_f16 f64_to_f16 s32_to_f16 u32_to_f16 s64_to_f16 u64_to_f16 f32_to_bf16 f64_to_odd
 	s32_to_odd u32_to_odd s64_to_odd u64_to_odd add_f16 sub_f16 mul_f16 min_f16 max_f16 neg_f16 abs_f16 fma_f16 add_bf16
 	sub_bf16 mul_bf16 min_bf16 max_bf16 neg_bf16 abs_bf16 fma_bf16 shfl_sync_f16 shfl_up_sync_f16
 	shfl_down_sync_f16 shfl_xor_sync_f16 shfl_sync_bf16 shfl_up_sync_bf16 shfl_down_sync_bf16 shfl_xor_sync_bf16

@@ -66,6 +66,8 @@ struct bfloat16_t {
 }`},
 	{"round4_s8", round4("s8", "")},
 	{"round4_u8", round4("u8", " without a sign")},
+	{"round2_f16", round2("f16")},
+	{"round2_bf16", round2("bf16")},
 }, mbarrierHelpers(), hopperHelpers(), gridHelpers(), packedHelpers(), halfHelpers(), vectorHelpers())
 
 // round4 is a function that rounds four numbers to integers of 8 bits in one register, two with each instruction of the chip.
@@ -78,6 +80,16 @@ func round4(kind, sign string) string {
       "cvt.pack.sat.` + kind + `.s32.b32 %0, %2, %1, high;}"
       : "=r"(r)
       : "r"(__float2int_rn(x)), "r"(__float2int_rn(y)), "r"(__float2int_rn(z)), "r"(__float2int_rn(w)));
+  return r;
+}`
+}
+
+// round2 is a function that rounds two numbers to 16-bit floats in one register.
+func round2(kind string) string {
+	return `// Rounds to the nearest ` + kind + `, ties to even; x is the lower one.
+` + fn + `uint32_t round2_` + kind + `(float x, float y) {
+  uint32_t r;
+  asm("cvt.rn.` + kind + `x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
   return r;
 }`
 }

@@ -149,8 +149,10 @@ func (p *printer) setElem(r cir.RegRef, v text) {
 
 // wordSetters compute a whole register from as many values of a kind, each converted with one rounding.
 var wordSetters = map[pair]string{
-	{elem.KF32, elem.KS8}: "round4_s8",
-	{elem.KF32, elem.KU8}: "round4_u8",
+	{elem.KF32, elem.KS8}:   "round4_s8",
+	{elem.KF32, elem.KU8}:   "round4_u8",
+	{elem.KF32, elem.KF16}:  "round2_f16",
+	{elem.KF32, elem.KBF16}: "round2_bf16",
 }
 
 // setWord prints the statement that sets all elements of a register.

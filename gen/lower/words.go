@@ -7,14 +7,13 @@ import (
 	"github.com/gocute/gocute/gen/cir"
 )
 
-// perWord is how many elements of 8 bits a register holds.
-const perWord = 4
+// perWord is how many elements a register holds, for the kinds to which instructions round two f32 at once.
+var perWord = map[elem.Kind]int64{elem.KS8: 4, elem.KU8: 4, elem.KF16: 2, elem.KBF16: 2}
 
-// byWord reports whether a fragment is set register by register: integers of 8 bits, rounded from f32, for which there
-// are instructions that round two at once into the bytes of a register.
+// byWord reports whether a fragment is set register by register: narrow elements that are rounded from f32.
 func (s *state) byWord(op ir.MapOp) bool {
 	d := op.Dst
-	if d.Storage.Space != ir.Register || d.Elem != elem.KS8 && d.Elem != elem.KU8 || d.Storage.Elem != d.Elem || !d.WholeWords() {
+	if d.Storage.Space != ir.Register || perWord[d.Elem] == 0 || d.Storage.Elem != d.Elem || !d.WholeWords() {
 		return false
 	}
 	var srcs []cir.Value
@@ -31,16 +30,17 @@ func (s *state) byWord(op ir.MapOp) bool {
 
 // mapWords computes one register after the other.
 func (s *state) mapWords(op ir.MapOp) ([]cir.Stmt, error) {
-	return s.nest(op.Pos, extents(op.Dst, perWord), func(x []sym.Expr) ([]cir.Stmt, error) {
+	n := perWord[op.Dst.Elem]
+	return s.nest(op.Pos, extents(op.Dst, n), func(x []sym.Expr) ([]cir.Stmt, error) {
 		set := cir.SetWord{Pos: op.Pos}
-		for i := range int64(perWord) {
-			at := append([]sym.Expr{x[0].Mul(sym.Int(perWord)).Add(sym.Int(i))}, x[1:]...)
+		for i := range n {
+			at := append([]sym.Expr{x[0].Mul(sym.Int(n)).Add(sym.Int(i))}, x[1:]...)
 			dst, err := s.reg(op.Dst, at, 1)
 			if err != nil {
 				return nil, err
 			}
 			if i == 0 {
-				set.Dst = cir.RegRef{Reg: dst.Reg, Index: dst.Index, Elems: perWord}
+				set.Dst = cir.RegRef{Reg: dst.Reg, Index: dst.Index, Elems: int(n)}
 			}
 			var srcs []cir.Value
 			for _, t := range op.Srcs {

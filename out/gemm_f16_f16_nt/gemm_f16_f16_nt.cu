@@ -14,6 +14,13 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+// Rounds to the nearest f16, ties to even; x is the lower one.
+__device__ __forceinline__ uint32_t round2_f16(float x, float y) {
+  uint32_t r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
+  return r;
+}
+
 // Waits for the kernel before this one, if this one was launched to overlap with it.
 __device__ __forceinline__ void grid_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -32,20 +39,9 @@ __device__ __forceinline__ half_t get_f16(const uint32_t* r, int i) {
   return half_t{(uint16_t)(r[i / 2] >> 16 * (i % 2))};
 }
 
-__device__ __forceinline__ void set_f16(uint32_t* r, int i, half_t v) {
-  const int s = 16 * (i % 2);
-  r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)v.bits << s;
-}
-
 __device__ __forceinline__ float f16_to_f32(half_t x) {
   float r;
   asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
-  return r;
-}
-
-__device__ __forceinline__ half_t f32_to_f16(float x) {
-  half_t r;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
   return r;
 }
 
@@ -471,8 +467,10 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
-        for (int m = 0; m < 4; ++m) {
-          set_f16(tCrC_f32_f16, m%2 + 2*(m/2) + 16*i + 4*j, f32_to_f16(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j]));
+        for (int m = 0; m < 2; ++m) {
+          tCrC_f32_f16[8*i + 2*j + m] = round2_f16(
+              tCrC_f32[16*i + 4*j + 2*m],
+              tCrC_f32[16*i + 4*j + 2*m + 1]);
         }
       }
     }
@@ -655,8 +653,10 @@ gemm_f16_f16_nt(
         }
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC1_f32_f16, i%4 + 4*(i/4), f32_to_f16(tCrC1_f32[i%4 + 4*(i/4)]));
+      for (int i = 0; i < 4; ++i) {
+        tCrC1_f32_f16[i%2 + 2*(i/2)] = round2_f16(
+            tCrC1_f32[2*(i%2) + 4*(i/2)],
+            tCrC1_f32[2*(i%2) + 4*(i/2) + 1]);
       }
       if (thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N) {
         store_b128(
@@ -664,8 +664,10 @@ gemm_f16_f16_nt(
             C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC2_f32_f16, i%4 + 4*(i/4), f32_to_f16(tCrC2_f32[i%4 + 4*(i/4)]));
+      for (int i = 0; i < 4; ++i) {
+        tCrC2_f32_f16[i%2 + 2*(i/2)] = round2_f16(
+            tCrC2_f32[2*(i%2) + 4*(i/2)],
+            tCrC2_f32[2*(i%2) + 4*(i/2) + 1]);
       }
       if (thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N) {
         store_b128(
@@ -673,8 +675,10 @@ gemm_f16_f16_nt(
             C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC3_f32_f16, i%4 + 4*(i/4), f32_to_f16(tCrC3_f32[i%4 + 4*(i/4)]));
+      for (int i = 0; i < 4; ++i) {
+        tCrC3_f32_f16[i%2 + 2*(i/2)] = round2_f16(
+            tCrC3_f32[2*(i%2) + 4*(i/2)],
+            tCrC3_f32[2*(i%2) + 4*(i/2) + 1]);
       }
       if (thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N) {
         store_b128(
@@ -682,8 +686,10 @@ gemm_f16_f16_nt(
             C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       }
       #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        set_f16(tCrC4_f32_f16, i%4 + 4*(i/4), f32_to_f16(tCrC4_f32[i%4 + 4*(i/4)]));
+      for (int i = 0; i < 4; ++i) {
+        tCrC4_f32_f16[i%2 + 2*(i/2)] = round2_f16(
+            tCrC4_f32[2*(i%2) + 4*(i/2)],
+            tCrC4_f32[2*(i%2) + 4*(i/2) + 1]);
       }
       if (thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N) {
         store_b128(

@@ -14,6 +14,13 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+// Rounds to the nearest f16, ties to even; x is the lower one.
+__device__ __forceinline__ uint32_t round2_f16(float x, float y) {
+  uint32_t r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
+  return r;
+}
+
 // Counts the block in at a counter, which is back at 0 after n blocks: how many came before. What blocks wrote before
 // they came can be seen by those that come later. word is the block's own.
 __device__ __forceinline__ int arrive(uint32_t* counter, int n, uint32_t* word) {
@@ -500,8 +507,10 @@ gemm_f16_f16_splitk(
           }
         }
         #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          set_f16(tXrC_f32_f16, 2*(i/2%2) + i%2 + 4*(i/4), f32_to_f16(tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)]));
+        for (int i = 0; i < 4; ++i) {
+          tXrC_f32_f16[i%2 + 2*(i/2)] = round2_f16(
+              tXrC_f32[2*(i%2) + 4*(i/2)],
+              tXrC_f32[2*(i%2) + 4*(i/2) + 1]);
         }
         #pragma unroll
         for (int i = 0; i < 2; ++i) {

@@ -14,6 +14,13 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+// Rounds to the nearest f16, ties to even; x is the lower one.
+__device__ __forceinline__ uint32_t round2_f16(float x, float y) {
+  uint32_t r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
+  return r;
+}
+
 // Waits for the kernel before this one, if this one was launched to overlap with it.
 __device__ __forceinline__ void grid_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -614,8 +621,10 @@ gemm_f16_f16_unaligned(
         }
       }
       #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        set_f16(tXrC_f32_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)]));
+      for (int i = 0; i < 8; ++i) {
+        tXrC_f32_f16[i%4 + 4*(i/4)] = round2_f16(
+            tXrC_f32[2*(i%4) + 8*(i/4)],
+            tXrC_f32[2*(i%4) + 8*(i/4) + 1]);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {

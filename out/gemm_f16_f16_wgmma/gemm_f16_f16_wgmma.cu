@@ -14,6 +14,13 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+// Rounds to the nearest f16, ties to even; x is the lower one.
+__device__ __forceinline__ uint32_t round2_f16(float x, float y) {
+  uint32_t r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
+  return r;
+}
+
 __device__ __forceinline__ void mbarrier_init(uint32_t bar, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(bar), "r"(count) : "memory");
 }
@@ -95,20 +102,9 @@ __device__ __forceinline__ half_t get_f16(const uint32_t* r, int i) {
   return half_t{(uint16_t)(r[i / 2] >> 16 * (i % 2))};
 }
 
-__device__ __forceinline__ void set_f16(uint32_t* r, int i, half_t v) {
-  const int s = 16 * (i % 2);
-  r[i / 2] = (r[i / 2] & ~(0xffffu << s)) | (uint32_t)v.bits << s;
-}
-
 __device__ __forceinline__ float f16_to_f32(half_t x) {
   float r;
   asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.bits));
-  return r;
-}
-
-__device__ __forceinline__ half_t f32_to_f16(float x) {
-  half_t r;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"(x));
   return r;
 }
 
@@ -524,8 +520,10 @@ gemm_f16_f16_wgmma(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      set_f16(tXrC_f32_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)]));
+    for (int i = 0; i < 8; ++i) {
+      tXrC_f32_f16[i%4 + 4*(i/4)] = round2_f16(
+          tXrC_f32[2*(i%4) + 8*(i/4)],
+          tXrC_f32[2*(i%4) + 8*(i/4) + 1]);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -536,8 +534,10 @@ gemm_f16_f16_wgmma(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      set_f16(tXrC_f321_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)]));
+    for (int i = 0; i < 8; ++i) {
+      tXrC_f321_f16[i%4 + 4*(i/4)] = round2_f16(
+          tXrC_f321[2*(i%4) + 8*(i/4)],
+          tXrC_f321[2*(i%4) + 8*(i/4) + 1]);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -548,8 +548,10 @@ gemm_f16_f16_wgmma(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      set_f16(tXrC_f322_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f322[2*(i/2%4) + i%2 + 8*(i/8)]));
+    for (int i = 0; i < 8; ++i) {
+      tXrC_f322_f16[i%4 + 4*(i/4)] = round2_f16(
+          tXrC_f322[2*(i%4) + 8*(i/4)],
+          tXrC_f322[2*(i%4) + 8*(i/4) + 1]);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -560,8 +562,10 @@ gemm_f16_f16_wgmma(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      set_f16(tXrC_f323_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f323[2*(i/2%4) + i%2 + 8*(i/8)]));
+    for (int i = 0; i < 8; ++i) {
+      tXrC_f323_f16[i%4 + 4*(i/4)] = round2_f16(
+          tXrC_f323[2*(i%4) + 8*(i/4)],
+          tXrC_f323[2*(i%4) + 8*(i/4) + 1]);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -572,8 +576,10 @@ gemm_f16_f16_wgmma(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      set_f16(tXrC_f324_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f324[2*(i/2%4) + i%2 + 8*(i/8)]));
+    for (int i = 0; i < 8; ++i) {
+      tXrC_f324_f16[i%4 + 4*(i/4)] = round2_f16(
+          tXrC_f324[2*(i%4) + 8*(i/4)],
+          tXrC_f324[2*(i%4) + 8*(i/4) + 1]);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -584,8 +590,10 @@ gemm_f16_f16_wgmma(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      set_f16(tXrC_f325_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f325[2*(i/2%4) + i%2 + 8*(i/8)]));
+    for (int i = 0; i < 8; ++i) {
+      tXrC_f325_f16[i%4 + 4*(i/4)] = round2_f16(
+          tXrC_f325[2*(i%4) + 8*(i/4)],
+          tXrC_f325[2*(i%4) + 8*(i/4) + 1]);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -596,8 +604,10 @@ gemm_f16_f16_wgmma(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      set_f16(tXrC_f326_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f326[2*(i/2%4) + i%2 + 8*(i/8)]));
+    for (int i = 0; i < 8; ++i) {
+      tXrC_f326_f16[i%4 + 4*(i/4)] = round2_f16(
+          tXrC_f326[2*(i%4) + 8*(i/4)],
+          tXrC_f326[2*(i%4) + 8*(i/4) + 1]);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -608,8 +618,10 @@ gemm_f16_f16_wgmma(
       }
     }
     #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      set_f16(tXrC_f327_f16, 2*(i/2%4) + i%2 + 8*(i/8), f32_to_f16(tXrC_f327[2*(i/2%4) + i%2 + 8*(i/8)]));
+    for (int i = 0; i < 8; ++i) {
+      tXrC_f327_f16[i%4 + 4*(i/4)] = round2_f16(
+          tXrC_f327[2*(i%4) + 8*(i/4)],
+          tXrC_f327[2*(i%4) + 8*(i/4) + 1]);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {

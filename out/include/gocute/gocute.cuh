@@ -83,6 +83,20 @@ __device__ __forceinline__ uint32_t round4_u8(float x, float y, float z, float w
   return r;
 }
 
+// Rounds to the nearest f16, ties to even; x is the lower one.
+__device__ __forceinline__ uint32_t round2_f16(float x, float y) {
+  uint32_t r;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
+  return r;
+}
+
+// Rounds to the nearest bf16, ties to even; x is the lower one.
+__device__ __forceinline__ uint32_t round2_bf16(float x, float y) {
+  uint32_t r;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(y), "f"(x));
+  return r;
+}
+
 __device__ __forceinline__ void mbarrier_init(uint32_t bar, int count) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(bar), "r"(count) : "memory");
 }
