@@ -36,7 +36,7 @@ type Source struct {
 	// headers then show with their path on this machine.
 	LineInfo bool
 	// Flags are handed to the compiler after gocute's own, such as -DNAME=1; those that both compilers take are
-	// -D, -U, -maxrregcount=N, -use_fast_math and the like.
+	// -D, -U, -maxrregcount=N, -use_fast_math, -std=c++17 (C++14 if none is named) and the like.
 	Flags []string
 	// NoCache compiles in any case, one chip after the other; the result is stored
 	// all the same.
@@ -213,6 +213,15 @@ func (j *job) cached(key string) (entry, bool) {
 		return entry{}, false
 	}
 	return j.from.load(key)
+}
+
+// standard is the language of emitted code, unless the flags choose another. C++17 would take nvcc a tenth of a second
+// more: what every file includes, <cmath> among it, then has the special functions and much else.
+func (j *job) standard() []string {
+	if slices.ContainsFunc(j.src.Flags, func(f string) bool { return strings.HasPrefix(strings.TrimLeft(f, "-"), "std") }) {
+		return nil
+	}
+	return []string{"-std=c++14"}
 }
 
 // key names a result in the cache by all that goes into it.

@@ -45,6 +45,16 @@ func TestCompileSteps(t *testing.T) {
 	require.False(t, ok)
 }
 
+// Emitted code asks for C++14; who needs more says so, and nvcc is then not told twice, which it warns of.
+func TestCompileStandard(t *testing.T) {
+	require.Contains(t, (&job{src: &Source{Flags: []string{"-DX"}}}).frontArgs(), "-std=c++14")
+	for _, f := range []string{"-std=c++17", "--std=c++20"} {
+		args := (&job{src: &Source{Flags: []string{f}}}).frontArgs()
+		require.Contains(t, args, f)
+		require.NotContains(t, args, "-std=c++14")
+	}
+}
+
 func TestCompileCache(t *testing.T) {
 	m, tc := fakeToolchain(t)
 	inc := t.TempDir()

@@ -71,7 +71,7 @@ func (j *job) commonArgs() []string {
 
 func (j *job) frontArgs() []string {
 	// cicc's second level gives the same PTX as its third for kernels whose loops are unrolled already, a fifth sooner.
-	args := append(j.commonArgs(), "-std=c++17", "-Xcicc", "-O2", "-arch="+j.ptx.Arch, "-ptx")
+	args := append(append(j.commonArgs(), j.standard()...), "-Xcicc", "-O2", "-arch="+j.ptx.Arch, "-ptx")
 	for i := range j.src.IncludeDirs {
 		args = append(args, "-I"+includeLink(i))
 	}

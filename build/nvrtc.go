@@ -89,7 +89,7 @@ func (n *NVRTC) run(ctx context.Context, j *job) error {
 }
 
 func (n *NVRTC) options(j *job, arch string) []string {
-	opts := []string{"-arch=" + arch, "-std=c++17"}
+	opts := append([]string{"-arch=" + arch}, j.standard()...)
 	if strings.HasPrefix(arch, "sm_") {
 		opts = append(opts, "--ptxas-options=-v")
 	}

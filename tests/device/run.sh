@@ -47,7 +47,7 @@ compile() (
   for arch in sm_80 sm_90; do
     for i in 1 2 3; do
       t0=$EPOCHREALTIME
-      nvcc -cubin -arch=$arch -O3 -std=c++17 -Xcicc -O2 gemm_f16.cu -o gemm.cubin || exit
+      nvcc -cubin -arch=$arch -O3 -std=c++14 -Xcicc -O2 gemm_f16.cu -o gemm.cubin || exit
       awk -v a=$arch -v s="$t0" -v e="$EPOCHREALTIME" 'BEGIN { printf "nvcc gemm_f16.cu %s %.2f s\n", a, e - s }'
     done
   done
