@@ -258,6 +258,9 @@ func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 	old := g2r.Slice(r.thread).PartitionS(r.gC)  // (CPY,CPY_M,CPY_N)
 	f := newFusion(r.in, g2r, r.thread, r.tile)
 	together := rowsAtOnce(to.Extent(1))
+	if vec == 1 { // rows that are not aligned: less to compile
+		together = 1
+	}
 	x := make([]Tensor[Rmem, Q], together) // (CPY,CPY_N)
 	k.Loop(0, to.Extent(1)/together, func(i Expr) {
 		k.Helper()

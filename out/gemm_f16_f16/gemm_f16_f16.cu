@@ -161,20 +161,8 @@ gemm_f16_f16(
   uint32_t tXrC_f321_f16[8];
   float tCrC3[4];
   float tCrC3_f32[4];
-  float tCrC4[4];
-  float tCrC4_f32[4];
-  float tCrC5[4];
-  float tCrC5_f32[4];
-  float tCrC6[4];
-  float tCrC6_f32[4];
-  uint32_t tCrC7[2];
-  uint32_t tCrC8[2];
-  uint32_t tCrC9[2];
-  uint32_t tCrC10[2];
+  uint32_t tCrC4[2];
   uint32_t tCrC3_f32_f16[2];
-  uint32_t tCrC4_f32_f16[2];
-  uint32_t tCrC5_f32_f16[2];
-  uint32_t tCrC6_f32_f16[2];
 
   grid_wait();
   #pragma unroll 1
@@ -501,10 +489,10 @@ gemm_f16_f16(
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t2 = 0; t2 < 8; ++t2) {
+    for (int t2 = 0; t2 < 32; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 4160*t2 + 32*i];
+        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 1040*t2 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -514,82 +502,16 @@ gemm_f16_f16(
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
       }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4[i] = sC[thread%32 + 130*(thread/32) + 4160*t2 + 32*i + 1040];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_f32[i] = tCrC4[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_f32[i] = __fmul_rn(tCrC4_f32[i], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5[i] = sC[thread%32 + 130*(thread/32) + 4160*t2 + 32*i + 2080];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5_f32[i] = tCrC5[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5_f32[i] = __fmul_rn(tCrC5_f32[i], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC6[i] = sC[thread%32 + 130*(thread/32) + 4160*t2 + 32*i + 3120];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC6_f32[i] = tCrC6[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC6_f32[i] = __fmul_rn(tCrC6_f32[i], alpha);
-      }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_f16(
-              tCrC7, i,
-              thread/32 + 256*blockM1 + 32*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 256*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
+              tCrC4, i,
+              thread/32 + 256*blockM1 + 8*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 256*(int64_t)N*blockM1 + 8*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC7, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_f16(
-              tCrC8, i,
-              thread/32 + 256*blockM1 + 32*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 256*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC4_f32[i] = tCrC4_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC8, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_f16(
-              tCrC9, i,
-              thread/32 + 256*blockM1 + 32*t2 + 16 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 16*(int64_t)N + 256*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC5_f32[i] = tCrC5_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC9, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_f16(
-              tCrC10, i,
-              thread/32 + 256*blockM1 + 32*t2 + 24 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 24*(int64_t)N + 256*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC6_f32[i] = tCrC6_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC10, i)), beta);
+          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC4, i)), beta);
         }
       }
       #pragma unroll
@@ -598,31 +520,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 256*blockM1 + 32*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 256*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC3_f32_f16, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC4_f32_f16, i, f32_to_f16(tCrC4_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 256*blockM1 + 32*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 256*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC4_f32_f16, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC5_f32_f16, i, f32_to_f16(tCrC5_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 256*blockM1 + 32*t2 + 16 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 16*(int64_t)N + 256*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC5_f32_f16, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC6_f32_f16, i, f32_to_f16(tCrC6_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 256*blockM1 + 32*t2 + 24 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 24*(int64_t)N + 256*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC6_f32_f16, i);
+        if (thread/32 + 256*blockM1 + 8*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 256*(int64_t)N*blockM1 + 8*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
     }
   }

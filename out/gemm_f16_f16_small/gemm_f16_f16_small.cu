@@ -159,20 +159,8 @@ gemm_f16_f16_small(
   uint32_t tXrC_f32_f16[8];
   float tCrC2[4];
   float tCrC2_f32[4];
-  float tCrC3[4];
-  float tCrC3_f32[4];
-  float tCrC4[4];
-  float tCrC4_f32[4];
-  float tCrC5[4];
-  float tCrC5_f32[4];
-  uint32_t tCrC6[2];
-  uint32_t tCrC7[2];
-  uint32_t tCrC8[2];
-  uint32_t tCrC9[2];
+  uint32_t tCrC3[2];
   uint32_t tCrC2_f32_f16[2];
-  uint32_t tCrC3_f32_f16[2];
-  uint32_t tCrC4_f32_f16[2];
-  uint32_t tCrC5_f32_f16[2];
 
   grid_wait();
   #pragma unroll 1
@@ -650,10 +638,10 @@ gemm_f16_f16_small(
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t2 = 0; t2 < 4; ++t2) {
+    for (int t2 = 0; t2 < 16; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC2[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i];
+        tCrC2[i] = sC[thread%32 + 130*(thread/32) + 520*t2 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -663,82 +651,16 @@ gemm_f16_f16_small(
       for (int i = 0; i < 4; ++i) {
         tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
       }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 520];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = tCrC3[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1040];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_f32[i] = tCrC4[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_f32[i] = __fmul_rn(tCrC4_f32[i], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1560];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5_f32[i] = tCrC5[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5_f32[i] = __fmul_rn(tCrC5_f32[i], alpha);
-      }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_f16(
-              tCrC6, i,
-              thread/32 + 64*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
+              tCrC3, i,
+              thread/32 + 64*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 64*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC6, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_f16(
-              tCrC7, i,
-              thread/32 + 64*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC7, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_f16(
-              tCrC8, i,
-              thread/32 + 64*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC4_f32[i] = tCrC4_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC8, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_f16(
-              tCrC9, i,
-              thread/32 + 64*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC5_f32[i] = tCrC5_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC9, i)), beta);
+          tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(f16_to_f32(get_f16(tCrC3, i)), beta);
         }
       }
       #pragma unroll
@@ -747,31 +669,7 @@ gemm_f16_f16_small(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 64*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC2_f32_f16, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC3_f32_f16, i, f32_to_f16(tCrC3_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 64*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC3_f32_f16, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC4_f32_f16, i, f32_to_f16(tCrC4_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 64*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC4_f32_f16, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_f16(tCrC5_f32_f16, i, f32_to_f16(tCrC5_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 64*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 64*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC5_f32_f16, i);
+        if (thread/32 + 64*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 64*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC2_f32_f16, i);
       }
     }
   }

@@ -193,20 +193,8 @@ gemm_f16_f16_splitk(
   uint32_t tXrC_f32_f16[4];
   float tCrC2[1];
   float tCrC2_f32[1];
-  float tCrC3[1];
-  float tCrC3_f32[1];
-  float tCrC4[1];
-  float tCrC4_f32[1];
-  float tCrC5[1];
-  float tCrC5_f32[1];
-  uint32_t tCrC6[1];
-  uint32_t tCrC7[1];
-  uint32_t tCrC8[1];
-  uint32_t tCrC9[1];
+  uint32_t tCrC3[1];
   uint32_t tCrC2_f32_f16[1];
-  uint32_t tCrC3_f32_f16[1];
-  uint32_t tCrC4_f32_f16[1];
-  uint32_t tCrC5_f32_f16[1];
 
   grid_wait();
   #pragma unroll 1
@@ -528,45 +516,18 @@ gemm_f16_f16_splitk(
       }
       __syncthreads();
       #pragma unroll 1
-      for (int t3 = 0; t3 < 2; ++t3) {
-        tCrC2[0] = sC[thread%32 + 34*(thread/32) + 272*t3];
+      for (int t3 = 0; t3 < 8; ++t3) {
+        tCrC2[0] = sC[thread%32 + 34*(thread/32) + 68*t3];
         tCrC2_f32[0] = tCrC2[0];
         tCrC2_f32[0] = __fmul_rn(tCrC2_f32[0], alpha);
-        tCrC3[0] = sC[thread%32 + 34*(thread/32) + 272*t3 + 68];
-        tCrC3_f32[0] = tCrC3[0];
-        tCrC3_f32[0] = __fmul_rn(tCrC3_f32[0], alpha);
-        tCrC4[0] = sC[thread%32 + 34*(thread/32) + 272*t3 + 136];
-        tCrC4_f32[0] = tCrC4[0];
-        tCrC4_f32[0] = __fmul_rn(tCrC4_f32[0], alpha);
-        tCrC5[0] = sC[thread%32 + 34*(thread/32) + 272*t3 + 204];
-        tCrC5_f32[0] = tCrC5[0];
-        tCrC5_f32[0] = __fmul_rn(tCrC5_f32[0], alpha);
         if (beta != 0.0f) {
           set_f16(
-              tCrC6, 0,
-              thread/32 + 16*blockM1 + 8*t3 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] : half_t{0x0000});
-          tCrC2_f32[0] = tCrC2_f32[0] + __fmul_rn(f16_to_f32(get_f16(tCrC6, 0)), beta);
-          set_f16(
-              tCrC7, 0,
-              thread/32 + 16*blockM1 + 8*t3 + 2 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 2*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] : half_t{0x0000});
-          tCrC3_f32[0] = tCrC3_f32[0] + __fmul_rn(f16_to_f32(get_f16(tCrC7, 0)), beta);
-          set_f16(
-              tCrC8, 0,
-              thread/32 + 16*blockM1 + 8*t3 + 4 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 4*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] : half_t{0x0000});
-          tCrC4_f32[0] = tCrC4_f32[0] + __fmul_rn(f16_to_f32(get_f16(tCrC8, 0)), beta);
-          set_f16(
-              tCrC9, 0,
-              thread/32 + 16*blockM1 + 8*t3 + 6 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 6*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] : half_t{0x0000});
-          tCrC5_f32[0] = tCrC5_f32[0] + __fmul_rn(f16_to_f32(get_f16(tCrC9, 0)), beta);
+              tCrC3, 0,
+              thread/32 + 16*blockM1 + 2*t3 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 2*(int64_t)N*t3 + 32*blockN1] : half_t{0x0000});
+          tCrC2_f32[0] = tCrC2_f32[0] + __fmul_rn(f16_to_f32(get_f16(tCrC3, 0)), beta);
         }
         set_f16(tCrC2_f32_f16, 0, f32_to_f16(tCrC2_f32[0]));
-        if (thread/32 + 16*blockM1 + 8*t3 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC2_f32_f16, 0);
-        set_f16(tCrC3_f32_f16, 0, f32_to_f16(tCrC3_f32[0]));
-        if (thread/32 + 16*blockM1 + 8*t3 + 2 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 2*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC3_f32_f16, 0);
-        set_f16(tCrC4_f32_f16, 0, f32_to_f16(tCrC4_f32[0]));
-        if (thread/32 + 16*blockM1 + 8*t3 + 4 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 4*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC4_f32_f16, 0);
-        set_f16(tCrC5_f32_f16, 0, f32_to_f16(tCrC5_f32[0]));
-        if (thread/32 + 16*blockM1 + 8*t3 + 6 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 6*(int64_t)N + 16*(int64_t)N*blockM1 + 8*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC5_f32_f16, 0);
+        if (thread/32 + 16*blockM1 + 2*t3 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 2*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC2_f32_f16, 0);
       }
     }
   }

@@ -142,19 +142,7 @@ gemm_s8_s32(
   int32_t tCrC9[4];
   int32_t tCrC9_s32[4];
   int32_t tCrC10[4];
-  int32_t tCrC10_s32[4];
-  int32_t tCrC11[4];
-  int32_t tCrC11_s32[4];
-  int32_t tCrC12[4];
-  int32_t tCrC12_s32[4];
-  int32_t tCrC13[4];
-  int32_t tCrC14[4];
-  int32_t tCrC15[4];
-  int32_t tCrC16[4];
   int32_t tCrC9_s32_s32[4];
-  int32_t tCrC10_s32_s32[4];
-  int32_t tCrC11_s32_s32[4];
-  int32_t tCrC12_s32_s32[4];
 
   grid_wait();
   #pragma unroll 1
@@ -562,10 +550,10 @@ gemm_s8_s32(
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t3 = 0; t3 < 8; ++t3) {
+    for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i];
+        tCrC9[i] = sC[thread%32 + 136*(thread/32) + 544*t3 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -575,74 +563,14 @@ gemm_s8_s32(
       for (int i = 0; i < 4; ++i) {
         tCrC9_s32[i] = tCrC9_s32[i] * alpha;
       }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC10[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 544];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC10_s32[i] = tCrC10[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC10_s32[i] = tCrC10_s32[i] * alpha;
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC11[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 1088];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC11_s32[i] = tCrC11[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC11_s32[i] = tCrC11_s32[i] * alpha;
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC12[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 1632];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC12_s32[i] = tCrC12[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC12_s32[i] = tCrC12_s32[i] * alpha;
-      }
       if (beta != 0) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC13[i] = thread/32 + 128*blockM1 + 16*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
+          tCrC10[i] = thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC9_s32[i] = tCrC9_s32[i] + tCrC13[i] * beta;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC14[i] = thread/32 + 128*blockM1 + 16*t3 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC10_s32[i] = tCrC10_s32[i] + tCrC14[i] * beta;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC15[i] = thread/32 + 128*blockM1 + 16*t3 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC11_s32[i] = tCrC11_s32[i] + tCrC15[i] * beta;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC16[i] = thread/32 + 128*blockM1 + 16*t3 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC12_s32[i] = tCrC12_s32[i] + tCrC16[i] * beta;
+          tCrC9_s32[i] = tCrC9_s32[i] + tCrC10[i] * beta;
         }
       }
       #pragma unroll
@@ -651,31 +579,7 @@ gemm_s8_s32(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC9_s32_s32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC10_s32_s32[i] = tCrC10_s32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t3 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC10_s32_s32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC11_s32_s32[i] = tCrC11_s32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t3 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC11_s32_s32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC12_s32_s32[i] = tCrC12_s32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t3 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC12_s32_s32[i];
+        if (thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC9_s32_s32[i];
       }
     }
   }

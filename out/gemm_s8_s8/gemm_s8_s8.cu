@@ -155,20 +155,8 @@ gemm_s8_s8(
   uint32_t tXrC_f32_s8[8];
   int32_t tCrC2[4];
   float tCrC2_f32[4];
-  int32_t tCrC3[4];
-  float tCrC3_f32[4];
-  int32_t tCrC4[4];
-  float tCrC4_f32[4];
-  int32_t tCrC5[4];
-  float tCrC5_f32[4];
-  uint32_t tCrC6[1];
-  uint32_t tCrC7[1];
-  uint32_t tCrC8[1];
-  uint32_t tCrC9[1];
+  uint32_t tCrC3[1];
   uint32_t tCrC2_f32_s8[1];
-  uint32_t tCrC3_f32_s8[1];
-  uint32_t tCrC4_f32_s8[1];
-  uint32_t tCrC5_f32_s8[1];
 
   grid_wait();
   #pragma unroll 1
@@ -488,10 +476,10 @@ gemm_s8_s8(
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t2 = 0; t2 < 8; ++t2) {
+    for (int t2 = 0; t2 < 32; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC2[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i];
+        tCrC2[i] = sC[thread%32 + 130*(thread/32) + 520*t2 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -501,82 +489,16 @@ gemm_s8_s8(
       for (int i = 0; i < 4; ++i) {
         tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
       }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 520];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = __int2float_rn(tCrC3[i]);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1040];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_f32[i] = __int2float_rn(tCrC4[i]);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_f32[i] = __fmul_rn(tCrC4_f32[i], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5[i] = sC[thread%32 + 130*(thread/32) + 2080*t2 + 32*i + 1560];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5_f32[i] = __int2float_rn(tCrC5[i]);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC5_f32[i] = __fmul_rn(tCrC5_f32[i], alpha);
-      }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_s8(
-              tCrC6, i,
-              thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
+              tCrC3, i,
+              thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC6, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_s8(
-              tCrC7, i,
-              thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC7, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_s8(
-              tCrC8, i,
-              thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC4_f32[i] = tCrC4_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC8, i)), beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          set_s8(
-              tCrC9, i,
-              thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC5_f32[i] = tCrC5_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC9, i)), beta);
+          tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(__int2float_rn((int32_t)get_s8(tCrC3, i)), beta);
         }
       }
       #pragma unroll
@@ -585,31 +507,7 @@ gemm_s8_s8(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC2_f32_s8, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC3_f32_s8, i, round_s8(tCrC3_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC3_f32_s8, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC4_f32_s8, i, round_s8(tCrC4_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC4_f32_s8, i);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        set_s8(tCrC5_f32_s8, i, round_s8(tCrC5_f32[i]));
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC5_f32_s8, i);
+        if (thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC2_f32_s8, i);
       }
     }
   }

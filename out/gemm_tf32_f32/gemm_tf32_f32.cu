@@ -139,19 +139,7 @@ gemm_tf32_f32(
   float tCrC9[4];
   float tCrC9_f32[4];
   float tCrC10[4];
-  float tCrC10_f32[4];
-  float tCrC11[4];
-  float tCrC11_f32[4];
-  float tCrC12[4];
-  float tCrC12_f32[4];
-  float tCrC13[4];
-  float tCrC14[4];
-  float tCrC15[4];
-  float tCrC16[4];
   float tCrC9_f32_f32[4];
-  float tCrC10_f32_f32[4];
-  float tCrC11_f32_f32[4];
-  float tCrC12_f32_f32[4];
 
   grid_wait();
   #pragma unroll 1
@@ -565,10 +553,10 @@ gemm_tf32_f32(
     }
     __syncthreads();
     #pragma unroll 1
-    for (int t3 = 0; t3 < 8; ++t3) {
+    for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i];
+        tCrC9[i] = sC[thread%32 + 136*(thread/32) + 544*t3 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -578,74 +566,14 @@ gemm_tf32_f32(
       for (int i = 0; i < 4; ++i) {
         tCrC9_f32[i] = __fmul_rn(tCrC9_f32[i], alpha);
       }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC10[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 544];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC10_f32[i] = tCrC10[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC10_f32[i] = __fmul_rn(tCrC10_f32[i], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC11[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 1088];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC11_f32[i] = tCrC11[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC11_f32[i] = __fmul_rn(tCrC11_f32[i], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC12[i] = sC[thread%32 + 136*(thread/32) + 2176*t3 + 32*i + 1632];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC12_f32[i] = tCrC12[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC12_f32[i] = __fmul_rn(tCrC12_f32[i], alpha);
-      }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC13[i] = thread/32 + 128*blockM1 + 16*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
+          tCrC10[i] = thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC9_f32[i] = tCrC9_f32[i] + __fmul_rn(tCrC13[i], beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC14[i] = thread/32 + 128*blockM1 + 16*t3 + 4 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC10_f32[i] = tCrC10_f32[i] + __fmul_rn(tCrC14[i], beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC15[i] = thread/32 + 128*blockM1 + 16*t3 + 8 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC11_f32[i] = tCrC11_f32[i] + __fmul_rn(tCrC15[i], beta);
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC16[i] = thread/32 + 128*blockM1 + 16*t3 + 12 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
-        }
-        #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          tCrC12_f32[i] = tCrC12_f32[i] + __fmul_rn(tCrC16[i], beta);
+          tCrC9_f32[i] = tCrC9_f32[i] + __fmul_rn(tCrC10[i], beta);
         }
       }
       #pragma unroll
@@ -654,31 +582,7 @@ gemm_tf32_f32(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC9_f32_f32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC10_f32_f32[i] = tCrC10_f32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t3 + 4 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC10_f32_f32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC11_f32_f32[i] = tCrC11_f32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t3 + 8 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC11_f32_f32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC12_f32_f32[i] = tCrC12_f32[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 16*t3 + 12 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC12_f32_f32[i];
+        if (thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC9_f32_f32[i];
       }
     }
   }
