@@ -45,6 +45,10 @@ func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
 	if p.sync == Groups {
 		return p
 	}
+	if k.kernel.ir.Threads == 0 {
+		k.errorf("NewPipeline", "expects to come after Threads, whose arrivals the barriers count")
+		return p
+	}
 	p.full = Shared[elem.U64](k, name+"_full", Shape(stages))
 	p.empty = Shared[elem.U64](k, name+"_empty", Shape(stages))
 	threads := k.kernel.ir.Threads

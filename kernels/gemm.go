@@ -42,7 +42,8 @@ func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kerne
 
 // Product computes C = f(alpha*A*B + beta*C) for A (M,K) and B (N,K): the sum in Acc, what follows in Q, rounded to O once; f is the
 // epilogue, the identity if nil. C is not read where beta is 0. M, N and K are arbitrary but for the adjacent extents of A and B, which are
-// multiples of 16 bytes.
+// multiples of 16 bytes, and with TMALoads, where results of less than 32 bits are wanted, N, a multiple of up to 32 for each
+// of WarpN: the columns that are dealt out together.
 //
 // With SplitK and StreamK, blocks write their parts of a sum to a workspace and the last one to come adds them up in
 // order, so the result does not depend on who that is. With StreamK, a block's next copies are under way while it stores.

@@ -82,6 +82,16 @@ var _ = misuse("pipeline_sync", func(k *K) {
 	NewPipeline(k, "one", 1, TMALoads) // ERROR "NewPipeline: expects 2 stages or more, but got 1"
 })
 
+var _ = misuse("pipeline_too_soon", func(k *K) {
+	In[elem.F16](k, "A", Shape(64))
+	p := NewPipeline(k, "pipe", 2, TMALoads) // ERROR "NewPipeline: expects to come after Threads"
+	k.Threads(128)
+	p.Fill(0, func(*StageFill) {})
+	p.Wait(0)
+	p.Release(0)
+	NewPipeline(k, "groups", 2, Groups)
+})
+
 var _ = misuse("tmaload_within", func(k *K) {
 	A, sA, p := boxes(k)
 	p.Fill(0, func(f *StageFill) {

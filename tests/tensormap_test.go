@@ -254,7 +254,7 @@ func TestTensorMaps(t *testing.T) {
 	t.Logf("%d forms", len(forms))
 }
 
-// TestTensorMapCases are boxes that the draws above do not have.
+// TestTensorMapCases has boxes that the draws above do not have.
 func TestTensorMapCases(t *testing.T) {
 	n := numbers{}
 	at := func(values ...int64) []any {
