@@ -153,7 +153,7 @@ func TestAutoVectorizingTails(t *testing.T) {
 	}
 }
 
-// TestGMMALayouts: wgmma's tiles partition as any others; its instructions are not issued.
+// TestGMMALayouts: wgmma's tiles partition as any others; Gemm does not issue its instructions.
 func TestGMMALayouts(t *testing.T) {
 	atom, err := atoms.GMMAOf[elem.F32, elem.F16, elem.F16](atoms.GMMASpec{N: 64, Registers: true})
 	require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestGMMALayouts(t *testing.T) {
 		Gemm(mma, a, b, c)
 	})
 	require.ErrorContains(t, k.Err(), "FragmentOfB: SM90_64x64x16_F32F16F16_RS reads operand B from shared memory, through a descriptor: it has no fragment")
-	require.ErrorContains(t, k.Err(), "Gemm: SM90_64x64x16_F32F16F16_RS is asynchronous and reads shared memory through descriptors, which Gemm does not issue")
+	require.ErrorContains(t, k.Err(), "Gemm: SM90_64x64x16_F32F16F16_RS is asynchronous and reads shared memory: WarpgroupGemm issues it")
 }
 
 // TestSpaces: an instruction that joins two spaces is refused between others, and what Copy and Gemm cannot issue says so.
