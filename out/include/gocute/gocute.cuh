@@ -47,17 +47,6 @@ __device__ __forceinline__ float round_tf32(float x) {
   return x == x ? __uint_as_float(rounded) : __uint_as_float(0x7fffffffu);
 }
 
-// Within 3 units in the last place, like tanhf, but without a branch: a polynomial near zero, else by an exponential.
-__device__ __forceinline__ float tanh_f32(float x) {
-  const float a = fabsf(x), u = x * x;
-  float p = fmaf(-0.00626911968f, u, 0.02111095935f);
-  p = fmaf(p, u, -0.05387394875f);
-  p = fmaf(p, u, 0.13332915306f);
-  p = fmaf(p, u, -0.33333331347f);
-  const float far = 1.0f - __fdividef(2.0f, __expf(2.0f * a) + 1.0f);
-  return a < 0.6f ? fmaf(u * p, x, x) : copysignf(far, x);
-}
-
 // Rounds to the nearest integer of 8 bits, ties to even.
 __device__ __forceinline__ int8_t round_s8(float x) {
   int r;
