@@ -58,8 +58,18 @@ var gmmaTable = func() map[string]*gmmaShape {
 	return out
 }()
 
-// gmmaTails are the immediates of products that add, of operands whose rows are adjacent along k.
-var gmmaTails = map[string]bool{"": true, ", 1, 1": true, ", 1, 1, 0, 0": true}
+// gmmaTail is the immediates of a product that adds: of floating-point numbers their signs, and of 16-bit ones whether
+// they are adjacent along the mode that is not k.
+func gmmaTail(t *gmmaShape, a, b bool) string {
+	bit := map[bool]int{true: 1}
+	switch {
+	case t.d == elem.KS32:
+		return ""
+	case t.a.Bits() != 16:
+		return ", 1, 1"
+	}
+	return fmt.Sprintf(", 1, 1, %d, %d", bit[a], bit[b])
+}
 
 // gmmaValues read elements of a row of an operand.
 var gmmaValues = map[elem.Kind]func(out []float64, in []uint64){
@@ -107,6 +117,8 @@ type smemMatrix struct {
 	at      perLane
 	stride  int64 // bytes from 8 rows to the next
 	swizzle int
+	columns bool
+	lead    int64 // bytes from a run to what continues it
 	decode  func(out []float64, in []uint64)
 	site    int
 }
@@ -122,7 +134,10 @@ func (c *compiler) smemMatrix(op *cir.Op, m cir.SmemMatrix, k elem.Kind, rows, d
 	case mem.base/8%(128<<m.Swizzle) != 0:
 		c.fail("%s expects shared memory aligned to %d bytes, but %s is at %d", op.PTX, 128<<m.Swizzle, mem.name, mem.base/8)
 	}
-	return &smemMatrix{mem: mem, at: x.index, stride: int64(m.Stride), swizzle: m.Swizzle, decode: gmmaValues[k],
+	if m.Columns && (k.Bits() != 16 || m.Lead < 16 || m.Lead%16 != 0) {
+		c.fail("%s expects columns of 16-bit elements, whole 16 bytes apart, but got %s and %d bytes", op.PTX, k, m.Lead)
+	}
+	return &smemMatrix{mem: mem, at: x.index, stride: int64(m.Stride), swizzle: m.Swizzle, columns: m.Columns, lead: int64(m.Lead), decode: gmmaValues[k],
 		site: c.site(kGMMA, &mem.area, int64(rows*gmmaBytes*8))}
 }
 
@@ -143,7 +158,7 @@ func (c *compiler) warpgroupMMA(s cir.WarpgroupMMA) func(*warp) {
 		c.fail("expects a wgmma instruction")
 	}
 	t := gmmaTable[s.Op.PTX]
-	if t == nil || !gmmaTails[s.Op.Tail] {
+	if t == nil || s.Op.Tail != gmmaTail(t, s.A.Columns, s.B.Columns) {
 		c.fail("instruction %s%s cannot be emulated", s.Op.PTX, s.Op.Tail)
 	}
 	if c.prog.threads%(gmmaWarps*32) != 0 {
@@ -228,7 +243,7 @@ func (o *smemMatrix) one(w *warp) int64 {
 func (o *smemMatrix) aligned(w *warp, at int64) bool {
 	byteAt := (o.mem.base + at*int64(o.mem.bits)) / 8
 	row := int64(16) << o.swizzle
-	if byteAt%16 == 0 && byteAt%(8*row)+gmmaBytes <= row {
+	if byteAt%16 == 0 && byteAt%(8*row)+gmmaBytes <= row && (!o.columns || byteAt%(8*row) == 0) {
 		return true
 	}
 	if f := w.find(Misaligned, o.mem.name, 0, at); f != nil {
@@ -296,6 +311,10 @@ func (o *smemMatrix) values(w *warp, at int64, row int, out []float64) {
 
 // cells reads a row of an operand that begins at an element of the array, in chunks: rows are 16<<swizzle bytes apart.
 func (o *smemMatrix) cells(w *warp, at int64, row int, out []uint64) {
+	if o.columns {
+		o.column(w, at, row, out)
+		return
+	}
 	per := chunkBits / o.mem.bits
 	start := (o.mem.base+at*int64(o.mem.bits))/8 + int64(row/8)*o.stride + int64(row%8)<<(4+o.swizzle)
 	for i := 0; i < len(out); i += per {
@@ -304,7 +323,17 @@ func (o *smemMatrix) cells(w *warp, at int64, row int, out []uint64) {
 	}
 }
 
-// chunk reads 16 bytes.
+// column reads a row of an operand whose columns are adjacent, element by element.
+func (o *smemMatrix) column(w *warp, at int64, row int, out []uint64) {
+	size, run := int64(o.mem.bits/8), 16<<o.swizzle*8/o.mem.bits
+	start := (o.mem.base+at*int64(o.mem.bits))/8 + int64(row/run)*o.lead + int64(row%run)*size
+	for k := range out {
+		b := swizzle(start+int64(k/8)*o.stride+int64(k%8)<<(4+o.swizzle), o.swizzle)
+		o.chunk(w, (b-o.mem.base/8)/size, out[k:k+1])
+	}
+}
+
+// chunk reads elements side by side, 16 bytes or less.
 func (o *smemMatrix) chunk(w *warp, index int64, out []uint64) {
 	m, n := o.mem, int64(len(out))
 	if index < 0 || index+n > m.count {

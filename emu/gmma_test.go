@@ -73,6 +73,7 @@ func (h hopper) op() *cir.Op {
 	if h.saturation {
 		op.PTX += ".satfinite"
 	}
+	op.Tail = gmmaTail(&gmmaShape{d: h.d, a: h.a}, false, false)
 	return op
 }
 

@@ -26,6 +26,7 @@ func (g GEMMConfig) check(in, acc, out elem.Kind) error {
 	vec := 128 / in.Bits()
 	for _, rule := range []func() error{ // in this order: the later ones count on the earlier
 		g.checkFields,
+		func() error { return g.checkHopper(in) },
 		func() error { return g.checkTile(vec) },
 		func() error { return g.checkOperand("BM", g.BM, "WarpM", g.WarpM, vec, rows) },
 		func() error { return g.checkOperand("BN", g.BN, "WarpN", g.WarpN, vec, cols) },
@@ -78,9 +79,6 @@ func (g GEMMConfig) checkFields() error {
 	if g.StreamK && (g.SplitK || g.Batched || g.Sync != Groups) {
 		return fmt.Errorf("expected StreamK alone, without SplitK and Batched and with Sync Groups, but got SplitK=%t, Batched=%t, Sync=%d", g.SplitK, g.Batched, g.Sync)
 	}
-	if err := g.checkHopper(); err != nil {
-		return err
-	}
 	if n := g.WarpM * g.WarpN; n > 32 {
 		return fmt.Errorf("expected at most 32 warps in a block, but WarpM=%d times WarpN=%d makes %d", g.WarpM, g.WarpN, n)
 	}
@@ -91,10 +89,12 @@ func (g GEMMConfig) checkFields() error {
 const warpgroup = 4
 
 // checkHopper: what the copy engine and wgmma of sm_90 do for a block.
-func (g GEMMConfig) checkHopper() error {
+func (g GEMMConfig) checkHopper(in elem.Kind) error {
 	switch {
-	case g.Sync == TMALoads && (g.A != KMajor || g.B != KMajor || g.CacheAlways):
-		return fmt.Errorf("expected KMajor operands with TMALoads, without CacheAlways, but got A=%d, B=%d, CacheAlways=%t", g.A, g.B, g.CacheAlways)
+	case g.Sync == TMALoads && g.CacheAlways:
+		return fmt.Errorf("expected TMALoads without CacheAlways, but got both")
+	case g.Sync == TMALoads && (g.A != KMajor || g.B != KMajor) && in.Bits() != 16:
+		return fmt.Errorf("expected KMajor operands of %s with TMALoads, but got A=%d, B=%d: those of 16 bits may be MNMajor", in, g.A, g.B)
 	case g.Sync == TMALoads && (g.BM > 256 || g.BN > 256):
 		return fmt.Errorf("expected BM and BN of at most 256 with TMALoads, the extents of a box, but got %d and %d", g.BM, g.BN)
 	case !g.WGMMA:
@@ -116,13 +116,25 @@ func (g GEMMConfig) checkAtom(row *atoms.MMARow, order columns) error {
 		return fmt.Errorf("expected an instruction of a warp without WGMMA, but got %s", row.Name)
 	case !g.WGMMA:
 		return nil
-	case !row.IsGMMA() || row.RA.Type != "u64" || row.MajorA != atoms.MajorK || row.MajorB != atoms.MajorK:
-		return fmt.Errorf("expected a wgmma instruction of K-major operands in shared memory with WGMMA (atoms.GMMAOf), but got %s%s", row.Name, majors(row))
+	case !row.IsGMMA() || row.RA.Type != "u64":
+		return fmt.Errorf("expected a wgmma instruction of operands in shared memory with WGMMA (atoms.GMMAOf), but got %s%s", row.Name, majors(row))
+	}
+	if a, b := g.majors(); row.MajorA != a || row.MajorB != b {
+		return fmt.Errorf("expected an instruction with A %s-major and B %s-major, as the configuration's operands, but got %s%s", a, b, row.Name, majors(row))
 	}
 	if w := order.width(); order.permuted() && row.N%w != 0 && w%row.N != 0 {
 		return fmt.Errorf("expected an instruction whose N divides or is a multiple of %d columns, which are dealt out together, but got %s", w, row.Name)
 	}
 	return divides("BN", g.BN, row.N, "N of %s", row.Name)
+}
+
+// majors are those of the operands of the instruction, which are exchanged where C is column-major.
+func (g GEMMConfig) majors() (a, b atoms.Major) {
+	of := map[Major]atoms.Major{KMajor: atoms.MajorK, MNMajor: atoms.MajorMN}
+	if g.ColumnC {
+		return of[g.B], of[g.A]
+	}
+	return of[g.A], of[g.B]
 }
 
 // majors tells what the name of an instruction does not.
@@ -155,7 +167,7 @@ func (g GEMMConfig) checkOperand(field string, mn int, warpField string, warps, 
 	}
 	threads := g.threads()
 	if g.Sync == TMALoads {
-		return divides(field, mn, 8, "the rows over which shared memory is swizzled")
+		return g.checkBox(field, mn, vec, major)
 	}
 	if major == KMajor {
 		return divides(field, mn, threads/beside(length/vec), "the rows that a copy by all %d threads fills", threads)
@@ -176,6 +188,14 @@ func (g GEMMConfig) checkOperand(field string, mn int, warpField string, warps, 
 			columns, field, mn, threads)
 	}
 	return divides("BK", g.BK, threads/beside, "the columns of %s=%d elements that a copy by all %d threads fills", field, mn, threads)
+}
+
+// checkBox: whole periods of the swizzle. Columns along M or N have at least 32 bytes.
+func (g GEMMConfig) checkBox(field string, mn, vec int, major Major) error {
+	if major == MNMajor {
+		return errors.Join(divides(field, mn, 2*vec, "the least columns that are swizzled"), divides("BK", g.BK, 8, "the columns over which shared memory is swizzled"))
+	}
+	return divides(field, mn, 8, "the rows over which shared memory is swizzled")
 }
 
 // checkRegisters: the other half is for fragments, addresses and what is on its way.

@@ -30,7 +30,7 @@ func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kerne
 		atom := atoms.MMA16816[E]()
 		if g.WGMMA && CheckGEMM[E, elem.F32, O](g) == nil {
 			var err error
-			if atom, err = atoms.GMMAOf[elem.F32, E, E](atoms.GMMASpec{N: g.BN}); err != nil {
+			if atom, err = atoms.GMMAOf[elem.F32, E, E](g.GMMASpec(g.BN)); err != nil {
 				k.Library()
 				k.Fail("GEMM", err)
 				return
@@ -38,6 +38,12 @@ func GEMM[E elem.Half, O elem.F32 | elem.Half](name string, g GEMMConfig) *Kerne
 		}
 		multiply[E, elem.F32, elem.F32, O](k, atom, g, nil)
 	})
+}
+
+// GMMASpec is the wgmma instruction of n columns for the configuration's operands, for atoms.GMMAOf: n divides BN.
+func (g GEMMConfig) GMMASpec(n int) atoms.GMMASpec {
+	a, b := g.majors()
+	return atoms.GMMASpec{N: n, MajorA: a, MajorB: b}
 }
 
 // Product computes C = f(alpha*A*B + beta*C) for A (M,K) and B (N,K): the sum in Acc, what follows in Q, rounded to O once; f is the

@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ var smallWGMMA = GEMMConfig{BM: 64, BN: 64, BK: 64, WarpM: 4, WarpN: 1, Stages: 
 
 // byWGMMA is a product by the wgmma instruction of an N.
 func byWGMMA[E, Acc, Q, O elem.Any](name string, n int, g GEMMConfig, f Epilogue[Q, O]) *dsl.Kernel {
-	atom, err := atoms.GMMAOf[Acc, E, E](atoms.GMMASpec{N: n})
+	atom, err := atoms.GMMAOf[Acc, E, E](g.GMMASpec(n))
 	if err != nil {
 		panic(err)
 	}
@@ -93,6 +94,32 @@ func TestWGMMAProducts(t *testing.T) {
 	}
 }
 
+// TestHopperLayouts: 16-bit operands of every layout, by wgmma and by mma.sync, whose columns fill one run of shared memory,
+// a part of one, or several; and several runs of them in an instruction.
+func TestHopperLayouts(t *testing.T) {
+	warps := smallWGMMA.with(func(g *GEMMConfig) { g.WGMMA, g.WarpM, g.WarpN = false, 2, 2 })
+	wide := smallWGMMA.with(func(g *GEMMConfig) { g.BM, g.BN, g.WarpM, g.Stages = 128, 128, 8, 2 })
+	narrow := smallWGMMA.with(func(g *GEMMConfig) { g.BN, g.BK = 32, 32 })
+	for name, g := range map[string]GEMMConfig{"wgmma": smallWGMMA, "mma.sync": warps, "wide": wide, "narrow": narrow} {
+		for _, layout := range []struct {
+			name string
+			a, b Major
+		}{{"NN", MNMajor, KMajor}, {"NT", MNMajor, MNMajor}, {"TT", KMajor, MNMajor}} {
+			for _, column := range []bool{false, true} {
+				h := g.with(func(g *GEMMConfig) { g.A, g.B, g.ColumnC = layout.a, layout.b, column })
+				t.Run(fmt.Sprint(name, " ", layout.name, " ", column), func(t *testing.T) {
+					runProducts(t, GEMM[elem.F16, elem.F16]("layouts", h), [4]int64{192, 64, 200}, [4]int64{64, 256, 8})
+					runProducts(t, GEMM[elem.BF16, elem.F32]("layouts", h), [4]int64{72, 200, 72})
+				})
+			}
+		}
+	}
+	split := smallWGMMA.with(func(g *GEMMConfig) { g.A, g.B, g.SplitK = MNMajor, MNMajor, true })
+	runProducts(t, GEMM[elem.F16, elem.F16]("parts", split), [4]int64{72, 88, 333, 3})
+	batched := smallWGMMA.with(func(g *GEMMConfig) { g.A, g.B, g.Batched = MNMajor, MNMajor, true })
+	runProducts(t, GEMM[elem.F16, elem.F32]("batches", batched), [4]int64{72, 88, 77, 3})
+}
+
 // TestHopperParts: batches and shared sums, by wgmma and by mma.sync, of one tile of K, of less than one, of parts without
 // a tile, and of more stages than tiles.
 func TestHopperParts(t *testing.T) {
@@ -127,19 +154,18 @@ func TestHopperRefusals(t *testing.T) {
 		f32 = elem.F32
 	)
 	for want, change := range map[string]func(g *GEMMConfig){
-		"expected KMajor operands with TMALoads, without CacheAlways, but got A=1, B=0, CacheAlways=false": func(g *GEMMConfig) { g.A = MNMajor },
-		"expected KMajor operands with TMALoads, without CacheAlways, but got A=0, B=1, CacheAlways=false": func(g *GEMMConfig) { g.B = MNMajor },
-		"expected KMajor operands with TMALoads, without CacheAlways, but got A=0, B=0, CacheAlways=true":  func(g *GEMMConfig) { g.CacheAlways = true },
-		"expected BM and BN of at most 256 with TMALoads, the extents of a box, but got 512 and 64":        func(g *GEMMConfig) { g.BM = 512 },
-		"expected BM and BN of at most 256 with TMALoads, the extents of a box, but got 64 and 320":        func(g *GEMMConfig) { g.BN = 320 },
-		"expected TMALoads with WGMMA, but got Sync=0":                                                     func(g *GEMMConfig) { g.Sync = dsl.Groups },
-		"expected TMALoads with WGMMA, but got Sync=1":                                                     func(g *GEMMConfig) { g.Sync = dsl.MBarriers },
-		"expected WarpM to be a multiple of 4, and WarpN to be 1, with WGMMA, but got 2 and 1":             func(g *GEMMConfig) { g.WarpM = 2 },
-		"expected WarpM to be a multiple of 4, and WarpN to be 1, with WGMMA, but got 4 and 2":             func(g *GEMMConfig) { g.WarpN = 2 },
-		"expected StreamK alone, without SplitK and Batched and with Sync Groups, but got":                 func(g *GEMMConfig) { g.StreamK = true },
-		"expected BM to be a multiple of 128, 16 for each of WarpM=8 warps, but got 64":                    func(g *GEMMConfig) { g.WarpM = 8 },
-		"expected BK to be a power of two or a multiple of 64, rows of at most 128 bytes of shared memory": func(g *GEMMConfig) { g.BK = 96 },
-		"expected stages in at most 232448 bytes of shared memory, but Stages=20 of (BM+BN)*BK=(64+64)*64": func(g *GEMMConfig) { g.Stages = 20 },
+		"expected TMALoads without CacheAlways, but got both":                                                   func(g *GEMMConfig) { g.CacheAlways = true },
+		"expected BK to be a multiple of 16, the elements in 32 bytes, one step of the instruction, but got 40": func(g *GEMMConfig) { g.BK, g.A, g.B = 40, MNMajor, MNMajor },
+		"expected BM and BN of at most 256 with TMALoads, the extents of a box, but got 512 and 64":             func(g *GEMMConfig) { g.BM = 512 },
+		"expected BM and BN of at most 256 with TMALoads, the extents of a box, but got 64 and 320":             func(g *GEMMConfig) { g.BN = 320 },
+		"expected TMALoads with WGMMA, but got Sync=0":                                                          func(g *GEMMConfig) { g.Sync = dsl.Groups },
+		"expected TMALoads with WGMMA, but got Sync=1":                                                          func(g *GEMMConfig) { g.Sync = dsl.MBarriers },
+		"expected WarpM to be a multiple of 4, and WarpN to be 1, with WGMMA, but got 2 and 1":                  func(g *GEMMConfig) { g.WarpM = 2 },
+		"expected WarpM to be a multiple of 4, and WarpN to be 1, with WGMMA, but got 4 and 2":                  func(g *GEMMConfig) { g.WarpN = 2 },
+		"expected StreamK alone, without SplitK and Batched and with Sync Groups, but got":                      func(g *GEMMConfig) { g.StreamK = true },
+		"expected BM to be a multiple of 128, 16 for each of WarpM=8 warps, but got 64":                         func(g *GEMMConfig) { g.WarpM = 8 },
+		"expected BK to be a power of two or a multiple of 64, rows of at most 128 bytes of shared memory":      func(g *GEMMConfig) { g.BK = 96 },
+		"expected stages in at most 232448 bytes of shared memory, but Stages=20 of (BM+BN)*BK=(64+64)*64":      func(g *GEMMConfig) { g.Stages = 20 },
 	} {
 		g := smallWGMMA.with(change)
 		require.ErrorContains(t, CheckGEMM[f16, f32, f16](g), want)
@@ -147,6 +173,12 @@ func TestHopperRefusals(t *testing.T) {
 		require.ErrorContains(t, err, "refused: Product: "+want)
 		require.Len(t, strings.Split(err.Error(), "\n"), 1)
 	}
+}
+
+// TestHopperColumns: only operands of 16 bits are brought along M or N.
+func TestHopperColumns(t *testing.T) {
+	g := smallWGMMA.with(func(g *GEMMConfig) { g.BK, g.B = 32, MNMajor })
+	require.EqualError(t, CheckGEMM[elem.TF32, elem.F32, elem.F32](g), "expected KMajor operands of tf32 with TMALoads, but got A=0, B=1: those of 16 bits may be MNMajor")
 }
 
 // TestHopperAtoms: an instruction that is not of the configuration's kind is one mistake.
@@ -166,11 +198,11 @@ func TestHopperAtoms(t *testing.T) {
 		g    GEMMConfig
 		want string
 	}{
-		{atoms.MMA16816[f16](), smallWGMMA, "expected a wgmma instruction of K-major operands in shared memory with WGMMA (atoms.GMMAOf), but got SM80_16x8x16_F32F16F16F32_TN"},
+		{atoms.MMA16816[f16](), smallWGMMA, "expected a wgmma instruction of operands in shared memory with WGMMA (atoms.GMMAOf), but got SM80_16x8x16_F32F16F16F32_TN"},
 		{atom(atoms.GMMASpec{N: 64}), warps, "expected an instruction of a warp without WGMMA, but got SM90_64x64x16_F32F16F16_SS"},
 		{atom(atoms.GMMASpec{N: 64}), GEMMConfig{BM: 64, BN: 64, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 2}, "expected an instruction of a warp without WGMMA, but got SM90_64x64x16_F32F16F16_SS"},
 		{atom(atoms.GMMASpec{N: 64, Registers: true}), smallWGMMA, "but got SM90_64x64x16_F32F16F16_RS with A K-major and B K-major"},
-		{atom(atoms.GMMASpec{N: 64, MajorB: atoms.MajorMN}), smallWGMMA, "but got SM90_64x64x16_F32F16F16_SS with A K-major and B MN-major"},
+		{atom(atoms.GMMASpec{N: 64, MajorB: atoms.MajorMN}), smallWGMMA, "expected an instruction with A K-major and B K-major, as the configuration's operands, but got SM90_64x64x16_F32F16F16_SS with A K-major and B MN-major"},
 		{atom(atoms.GMMASpec{N: 128}), smallWGMMA, "expected BN to be a multiple of 128, N of SM90_64x128x16_F32F16F16_SS, but got 64"},
 		{atom(atoms.GMMASpec{N: 24}), smallWGMMA.with(func(g *GEMMConfig) { g.BN = 96 }), "expected an instruction whose N divides or is a multiple of 32 columns, which are dealt out together, but got SM90_64x24x16"},
 		{atoms.MMAAtom[f32, f16, f16, f32]{}, smallWGMMA, "expected an MMA atom, but got none"},

@@ -92,12 +92,30 @@ func beside(vectors int) int {
 	return min(vectors, 8)
 }
 
+// boxColumn is how many elements along M or N the copy engine brings side by side: 128 bytes, or less where they do not
+// divide the block.
+func boxColumn(mn, vec int) int {
+	n := 8 * vec
+	for n > vec && mn%n != 0 {
+		n /= 2
+	}
+	return n
+}
+
 // newOperand sets up an operand's way to shared memory: tiles is its view in global memory (BLK_MN,BLK_K,k).
 func newOperand[E elem.Any](k *K, name string, tiles Tensor[Gmem, E], g GEMMConfig, major Major) operand[E] {
 	k.Helper()
 	mn, bk, vec, threads := tiles.Extent(0), tiles.Extent(1), vector[E](), g.threads()
-	o := operand[E]{tiles: tiles, box: [2]int{mn, min(bk, 8*vec)}, dealt: 1}
-	o.stages = Shared[E](k, "s"+name, TileToShape(stageLayout[E](mn, bk, major), mn, bk, g.Stages)) // (BLK_MN,BLK_K,PIPE)
+	o := operand[E]{tiles: tiles, dealt: 1}
+	rows := stageLayout[E](mn, bk, major)
+	if g.Sync == TMALoads {
+		o.box = [2]int{mn, min(bk, 8*vec)}
+		if major == MNMajor {
+			o.box = [2]int{boxColumn(mn, vec), bk}
+			rows = Swizzle(bits.Len(uint(o.box[0]/vec))-1, bits.Len(uint(vec))-1, 3, Shape(o.box[0], bk))
+		}
+	}
+	o.stages = Shared[E](k, "s"+name, TileToShape(rows, mn, bk, g.Stages)) // (BLK_MN,BLK_K,PIPE)
 	if g.Sync == TMALoads {
 		return o
 	}

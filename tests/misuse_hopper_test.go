@@ -205,7 +205,7 @@ var _ = misuse("wgmma_atoms", func(k *K) {
 	regs := NewTiledMMA(wgmma(atoms.GMMASpec{N: 64, Registers: true}), Shape(1, 1))
 	WarpgroupGemm(regs, PartitionA(regs.Slice(k.Thread), a), PartitionB(regs.Slice(k.Thread), b), acc) // ERROR "WarpgroupGemm: expects a wgmma instruction with both operands in shared memory, but got SM90_64x64x16_F32F16F16_RS"
 	columns := NewTiledMMA(wgmma(atoms.GMMASpec{N: 64, MajorA: atoms.MajorMN}), Shape(1, 1))
-	WarpgroupGemm(columns, PartitionA(columns.Slice(k.Thread), a), PartitionB(columns.Slice(k.Thread), b), acc) // ERROR "WarpgroupGemm: expects a wgmma instruction of K-major operands, but got SM90_64x64x16_F32F16F16_SS with A MN-major and B K-major"
+	WarpgroupGemm(columns, PartitionA(columns.Slice(k.Thread), a), PartitionB(columns.Slice(k.Thread), b), acc) // ERROR "WarpgroupGemm: expects columns of 64 elements along M or N, adjacent in eights and each eight as far from the last, but element \(0,1\) of tCsA .* lies at 1 and not at 64"
 	FragmentA(mmaWarpgroup.Slice(k.Thread), a)                                                                  // ERROR "FragmentA: sA: .*shared memory"
 	var none TiledMMA[elem.F32, elem.F16, elem.F16, elem.F32]
 	WarpgroupGemm(none, PartitionA(thr, a), PartitionB(thr, b), acc) // ERROR "WarpgroupGemm: expects a TiledMMA"

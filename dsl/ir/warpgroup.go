@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/sym"
@@ -33,9 +34,6 @@ func (WarpgroupWaitOp) op() {}
 func CheckWarpgroupGemm(m *TiledMMA, a, b, c *Tensor) error {
 	if !m.Row.IsGMMA() || m.Row.RA.Type != "u64" {
 		return fmt.Errorf("expects a wgmma instruction with both operands in shared memory, but got %s", m.Row.Name)
-	}
-	if m.Row.MajorA != atoms.MajorK || m.Row.MajorB != atoms.MajorK {
-		return fmt.Errorf("expects a wgmma instruction of K-major operands, but got %s with A %s-major and B %s-major", m.Row.Name, m.Row.MajorA, m.Row.MajorB)
 	}
 	size := func(o Operand) int64 {
 		i, j, _ := o.modes()
@@ -95,8 +93,9 @@ func checkModes(a, b, c *Tensor) error {
 	return nil
 }
 
-// SmemMatrix is what a wgmma descriptor says of an operand in shared memory, but where it is. Rows along K have one of the
-// three canonical swizzles; operands that are contiguous along M or N, and those that are not swizzled, are refused.
+// SmemMatrix is what a wgmma descriptor says of an operand in shared memory, but where it is. Rows along K, or columns
+// along M or N where the instruction is of that major, have one of the three canonical swizzles; those that are not
+// swizzled are refused.
 func SmemMatrix(m *TiledMMA, t *Tensor) (cir.SmemMatrix, error) {
 	none := cir.SmemMatrix{}
 	swizzle, err := engineSwizzle(t)
@@ -110,29 +109,61 @@ func SmemMatrix(m *TiledMMA, t *Tensor) (cir.SmemMatrix, error) {
 	if !mode.IsStatic() {
 		return none, fmt.Errorf("expects a static layout, but %s is %s", t.Name, t.Layout)
 	}
-	depth := int64(m.Row.K)
-	rows, row := sizeOf(mode)/depth, int64(16<<swizzle*8/t.Elem.Bits())
-	eight := row * 8
-	if rows > 8 {
-		eight = mode.AtInt(8)
+	out := cir.SmemMatrix{Swizzle: swizzle, Columns: m.Row.MajorA == atoms.MajorMN}
+	if t.Values != nil && t.Values.Operand == B {
+		out.Columns = m.Row.MajorB == atoms.MajorMN
 	}
-	for k := range depth {
-		for r := range rows {
-			want := r/8*eight + r%8*row + k
-			if got := mode.AtInt(r + rows*k); got != want {
-				return none, fmt.Errorf("expects rows of %d elements along K, adjacent in eights and each eight as far from the last, but element (%d,%d) of %s %s lies at %d and not at %d",
-					row, r, k, t.Name, algebra.Make(mode), got, want)
+	c := canonical{mode: mode, rows: sizeOf(mode) / int64(m.Row.K), run: int64(16 << swizzle * 8 / t.Elem.Bits())}
+	along, across := int64(m.Row.K), c.rows // of what is adjacent
+	c.step, c.next, c.what = c.rows, 1, fmt.Sprintf("rows of %d elements along K", c.run)
+	if out.Columns {
+		along, across, c.step, c.next = c.rows, int64(m.Row.K), 1, c.rows
+		c.what = fmt.Sprintf("columns of %d elements along M or N", c.run)
+	}
+	eight, lead, err := c.strides(t, along, across)
+	if err != nil {
+		return none, err
+	}
+	size := int64(t.Elem.Bits() / 8)
+	out.Stride, out.Lead = int(eight*size), int(lead*size)
+	for _, bytes := range []int{out.Stride, out.Lead} {
+		if bytes%(128<<swizzle) != 0 {
+			return none, fmt.Errorf("expects eights of %s a multiple of %d bytes apart, but those of %s are %d", strings.Fields(c.what)[0], 128<<swizzle, t.Name, bytes)
+		}
+	}
+	return out, firstRows(t, c.run, min(along, c.run))
+}
+
+// canonical is an instruction's elements of an operand, m+M*k or n+N*k to the place in memory: runs of adjacent elements,
+// in which the index goes up by step, of which eight lie together, where it goes up by next.
+type canonical struct {
+	mode       algebra.Layout
+	rows       int64 // of the operand, M or N
+	run        int64
+	step, next int64
+	what       string
+}
+
+// strides are how far it is from eight runs to the next eight, and from a run to what continues it.
+func (c canonical) strides(t *Tensor, along, across int64) (eight, lead int64, err error) {
+	eight, lead = c.run*8, c.run*8
+	if across > 8 {
+		eight = c.mode.AtInt(8 * c.next)
+	}
+	if along > c.run {
+		lead = c.mode.AtInt(c.run * c.step)
+	}
+	for i := range along {
+		for j := range across {
+			want := i/c.run*lead + i%c.run + j/8*eight + j%8*c.run
+			if got := c.mode.AtInt(i*c.step + j*c.next); got != want {
+				at := i*c.step + j*c.next
+				return 0, 0, fmt.Errorf("expects %s, adjacent in eights and each eight as far from the last, but element (%d,%d) of %s %s lies at %d and not at %d",
+					c.what, at%c.rows, at/c.rows, t.Name, algebra.Make(c.mode), got, want)
 			}
 		}
 	}
-	size := int64(t.Elem.Bits() / 8)
-	if period := eight * size % int64(128<<swizzle); period != 0 {
-		return none, fmt.Errorf("expects eights of rows a multiple of %d bytes apart, but those of %s are %d", 128<<swizzle, t.Name, eight*size)
-	}
-	if err := firstRows(t, row, depth); err != nil {
-		return none, err
-	}
-	return cir.SmemMatrix{Stride: int(eight * size), Swizzle: swizzle}, nil
+	return eight, lead, nil
 }
 
 // firstRows says why an instruction's elements do not begin in the first of eight rows, which a descriptor can say of any

@@ -55,10 +55,15 @@ type MBarrierExpect struct {
 // adjacent along K, have 16<<Swizzle bytes and are swizzled by Sw<Swizzle,4,3> on bytes; every 8 of them lie together, and
 // Stride bytes further are the next 8. At is where the first row's elements of this instruction lie without the swizzle;
 // the array begins at a whole period of the swizzle.
+//
+// With Columns the same holds with the modes exchanged: what is adjacent lies along M or N, 16<<Swizzle bytes of it, 8 such
+// runs along K lie together, Stride bytes further are the next 8; and Lead bytes further is what follows along M or N.
 type SmemMatrix struct {
 	At      Addr
-	Stride  int // bytes, whole 16
-	Swizzle int // 1 to 3
+	Stride  int  // bytes, whole 16
+	Swizzle int  // 1 to 3
+	Columns bool // of 16-bit elements
+	Lead    int  // bytes, whole 16; of Columns
 }
 
 // WarpgroupMMA starts D += A*B in four adjacent warps, which begin at a multiple of four: the rows of D, M of 64, are those
@@ -151,6 +156,9 @@ func (v *verifier) hopper(s Stmt) error {
 		for _, m := range []SmemMatrix{s.A, s.B} {
 			if m.At.Mem == nil || m.At.Mem.Space != Shared || m.Swizzle < 1 || m.Swizzle > 3 || m.Stride < 16 || m.Stride%16 != 0 || m.Stride >= 1<<18 || m.At.Mem.Align%(128<<m.Swizzle) != 0 {
 				return fmt.Errorf("%s expects swizzled rows in shared memory", s.Op.Name)
+			}
+			if m.Columns && (m.At.Mem.Elem.Bits() != 16 || m.Lead < 16 || m.Lead%16 != 0 || m.Lead >= 1<<18) {
+				return fmt.Errorf("%s expects columns of 16-bit elements", s.Op.Name)
 			}
 		}
 		return first(v.refs(s.D...), v.addr(s.A.At), v.addr(s.B.At))

@@ -39,8 +39,9 @@ struct alignas(64) TensorMap {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" : : "r"(bar), "r"(bytes) : "memory");
 }`},
 		{"gmma_desc", `// What wgmma is told of an operand: rows of 16 << swizzle bytes at addr + offset, every 8 of them stride bytes apart.
-` + fn + `uint64_t gmma_desc(uint32_t addr, int offset, uint32_t stride, uint32_t swizzle) {
-  const uint32_t low = (addr >> 4) + (uint32_t)(offset >> 4) + (1u << 16), high = stride >> 4 | (4u - swizzle) << 30;
+// Columns are the same with M or N and K exchanged, and lead bytes further is what follows along M or N.
+` + fn + `uint64_t gmma_desc(uint32_t addr, int offset, uint32_t lead, uint32_t stride, uint32_t swizzle) {
+  const uint32_t low = (addr >> 4) + (uint32_t)(offset >> 4) + (lead >> 4 << 16), high = stride >> 4 | (4u - swizzle) << 30;
   return (uint64_t)high << 32 | low;
 }`},
 		{"warpgroup_arrive", `// Orders what was written to registers before products that add to them.
@@ -233,8 +234,12 @@ func (p *printer) descriptor(m cir.SmemMatrix) string {
 	} else {
 		offset = sym.Expr{}
 	}
+	lead := 16 // which counts for columns only
+	if m.Columns {
+		lead = m.Lead
+	}
 	p.use.helper("gmma_desc")
-	return fmt.Sprintf("gmma_desc(%s, %s, %d, %d)", p.shared(at), p.expr(offset).s, m.Stride, m.Swizzle)
+	return fmt.Sprintf("gmma_desc(%s, %s, %d, %d, %d)", p.shared(at), p.expr(offset).s, lead, m.Stride, m.Swizzle)
 }
 
 // gmmaText prints a product of a warpgroup; it reads shared memory and changes registers when nvcc does not see it.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gocute/gocute/algebra/sym"
@@ -28,7 +29,11 @@ func (s *state) tensorCopy(op ir.TensorCopyOp) ([]cir.Stmt, error) {
 
 // GMMAOp is the C IR's row for a wgmma instruction with both operands in shared memory.
 func GMMAOp(row *atoms.MMARow) *cir.Op {
-	return &cir.Op{Name: row.Name, PTX: row.PTX, Class: cir.GMMA, Arch: row.Arch, Tail: gmmaTail(row),
+	name := row.Name
+	if row.MajorA != atoms.MajorK || row.MajorB != atoms.MajorK { // which CuTe's name has as arguments
+		name += fmt.Sprintf("_%s_%s", row.MajorA, row.MajorB)
+	}
+	return &cir.Op{Name: name, PTX: row.PTX, Class: cir.GMMA, Arch: row.Arch, Tail: gmmaTail(row),
 		D: cir.Operand{Type: row.RD.Type, Count: row.RD.Count}}
 }
 
@@ -50,10 +55,10 @@ func gmmaTail(row *atoms.MMARow) string {
 // warpgroupGemm lowers to one wgmma instruction for each tile of C and each step along K, the steps outermost.
 func (s *state) warpgroupGemm(op ir.WarpgroupGemmOp) ([]cir.Stmt, error) {
 	row := op.MMA.Row
-	intrinsic, ok := s.ops[row.Name]
+	intrinsic, ok := s.ops[GMMAOp(row).Name]
 	if !ok {
 		intrinsic = GMMAOp(row)
-		s.ops[row.Name] = intrinsic
+		s.ops[intrinsic.Name] = intrinsic
 		s.out.Exactly = true
 	}
 	size := func(t *ir.Tensor, mode int) int64 { n, _ := t.Layout.Mode(mode).IntSize(); return n }

@@ -77,7 +77,7 @@ func hopperFamily[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], epi
 				n = part
 			}
 		}
-		wide, err := atoms.GMMAOf[Acc, E, E](atoms.GMMASpec{N: n})
+		wide, err := atoms.GMMAOf[Acc, E, E](g.GMMASpec(n))
 		if err != nil {
 			panic(err)
 		}
@@ -96,7 +96,9 @@ func drawConfig(r *rand.Rand, vec int) kernels.GEMMConfig {
 // drawHopperConfig does so for TMALoads.
 func drawHopperConfig(r *rand.Rand, vec int) kernels.GEMMConfig {
 	g := drawConfig(r, vec)
-	g.Sync, g.A, g.B, g.CacheAlways, g.Stages = dsl.TMALoads, kernels.KMajor, kernels.KMajor, false, pick(r, 2, 3, 4, 6)
+	if g.Sync, g.CacheAlways, g.Stages = dsl.TMALoads, false, pick(r, 2, 3, 4, 6); vec != 8 { // 16-bit operands of any layout
+		g.A, g.B = kernels.KMajor, kernels.KMajor
+	}
 	if g.WGMMA = r.IntN(2) == 0; g.WGMMA {
 		g.BM, g.WarpM, g.WarpN = pick(r, 64, 128, 192, 256), pick(r, 4, 4, 8), 1
 	}

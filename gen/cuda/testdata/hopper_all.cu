@@ -48,8 +48,9 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(uint32_t bar, uint32_t
 }
 
 // What wgmma is told of an operand: rows of 16 << swizzle bytes at addr + offset, every 8 of them stride bytes apart.
-__device__ __forceinline__ uint64_t gmma_desc(uint32_t addr, int offset, uint32_t stride, uint32_t swizzle) {
-  const uint32_t low = (addr >> 4) + (uint32_t)(offset >> 4) + (1u << 16), high = stride >> 4 | (4u - swizzle) << 30;
+// Columns are the same with M or N and K exchanged, and lead bytes further is what follows along M or N.
+__device__ __forceinline__ uint64_t gmma_desc(uint32_t addr, int offset, uint32_t lead, uint32_t stride, uint32_t swizzle) {
+  const uint32_t low = (addr >> 4) + (uint32_t)(offset >> 4) + (lead >> 4 << 16), high = stride >> 4 | (4u - swizzle) << 30;
   return (uint64_t)high << 32 | low;
 }
 
@@ -187,17 +188,20 @@ hopper_all(
   for (int i = 0; i < 8; ++i) warpgroup_fence_operand(n[i]);
   warpgroup_arrive();
   SM90_64x16x32_S32S8S8_SS_TN::fma(
-      gmma_desc(sT_u32, 0, 512, 2),
-      gmma_desc(sT_u32, 4128, 512, 2),
+      gmma_desc(sT_u32, 0, 16, 512, 2),
+      gmma_desc(sT_u32, 4128, 16, 512, 2),
       reinterpret_cast<uint32_t*>(n));
   warpgroup_commit();
   #pragma unroll
   for (int i = 0; i < 16; ++i) warpgroup_fence_operand(h[i]);
   warpgroup_arrive();
-  SM90_64x32x16_F16F16F16_SS::fma(gmma_desc(sH_u32, 0, 256, 1), gmma_desc(sH_u32, 2048, 256, 1), h);
   SM90_64x32x16_F16F16F16_SS::fma(
-      gmma_desc(sH_u32, 32, 256, 1),
-      gmma_desc(sH_u32, 2048, 256, 1),
+      gmma_desc(sH_u32, 0, 16, 256, 1),
+      gmma_desc(sH_u32, 2048, 16, 256, 1),
+      h);
+  SM90_64x32x16_F16F16F16_SS::fma(
+      gmma_desc(sH_u32, 32, 16, 256, 1),
+      gmma_desc(sH_u32, 2048, 16, 256, 1),
       h[8], h[9], h[10], h[11], h[14], h[15], h[12], h[13]);
   warpgroup_commit();
   asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");

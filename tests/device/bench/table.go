@@ -56,6 +56,7 @@ var (
 	wgmmaSmall     = block{suffix: "_wgmma", m: 64, n: 128, bytes: 128, warpM: 4, warpN: 1, stages: 8, wgmma: true, use: little}
 	wgmmaSplit     = block{suffix: "_wgmma_split", m: 256, n: 96, bytes: 128, warpM: 8, warpN: 1, stages: 4, wgmma: true, split: true, use: fewRows(128, 511)}
 	wgmmaSplitWide = block{suffix: "_wgmma_split", m: 128, n: 192, bytes: 128, warpM: 8, warpN: 1, stages: 5, wgmma: true, split: true, use: fewRows(128, 511)}
+	wgmmaSplitEven = block{suffix: "_wgmma_split", m: 128, n: 256, bytes: 128, warpM: 8, warpN: 1, stages: 4, wgmma: true, split: true, use: fewRows(128, 511)}
 	wgmmaSkinny    = block{suffix: "_wgmma_split", m: 64, n: 128, bytes: 128, warpM: 4, warpN: 1, stages: 8, wgmma: true, split: true, use: fewRows(1, 64)}
 )
 
@@ -84,12 +85,12 @@ func ours() []entry {
 	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, "TN", medium, small, unaligned, splitLarge, split, skinny64, skinny16, skinny32,
 		large.inBatches(), medium.inBatches(), small.inBatches(), tmaLarge, wgmmaLarge, wgmmaSmall, wgmmaSplit, wgmmaSplitWide, wgmmaSkinny)...)
 	for _, layout := range []string{"NN", "NT", "TT"} {
-		list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, layout, large, small, split)...)
-		list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, layout, large)...)
+		list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, layout, large, small, split, tmaLarge, wgmmaLarge, wgmmaSmall, wgmmaSplitEven)...)
+		list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, layout, large, tmaLarge, wgmmaLarge)...)
 	}
-	list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, "TN", large, small, split, skinny16, tmaLarge, wgmmaLarge, wgmmaSmall)...)
+	list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, "TN", large, small, split, skinny16, tmaLarge, wgmmaLarge, wgmmaSmall, wgmmaSplitWide)...)
 	list = append(list, entry{product: of(elem.KF16, elem.KF32), name: "gemm_f16", kernel: kernels.GEMMF16, use: wide})
-	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F32](f16, "TN", large, small, split, skinny16)...)
+	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F32](f16, "TN", large, small, split, skinny16, tmaLarge, wgmmaLarge, wgmmaSmall, wgmmaSplitEven)...)
 	list = append(list, entry{product: of(elem.KBF16, elem.KF32), name: "gemm_bf16", kernel: kernels.GEMMBF16, use: wide})
 	list = append(list, entries[elem.TF32, elem.F32, elem.F32, elem.F32](atoms.SM80_16x8x8_F32TF32TF32F32_TN, "TN", large, small, split, tmaLarge, wgmmaLarge)...)
 	list = append(list, entries[elem.S8, elem.S32, elem.S32, elem.S32](atoms.SM80_16x8x32_S32S8S8S32_TN, "TN", large, medium, split, skinny16, tmaLarge, wgmmaLarge)...)
@@ -114,17 +115,17 @@ func entries[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], layout s
 		}
 		name := fmt.Sprintf("gemm_%s_%s_%s_%dx%dx%d%s", p.in, p.out, strings.ToLower(layout), g.BM, g.BN, g.BK, b.suffix)
 		out = append(out, entry{product: p, name: name, use: b.use, batched: b.batched, depth: g.BK, wgmma: b.wgmma,
-			kernel: func() *dsl.Kernel { return kernels.Product[E, Acc, Q, O](name, instruction(b, atom), g, nil) }})
+			kernel: func() *dsl.Kernel { return kernels.Product[E, Acc, Q, O](name, instruction(g, atom), g, nil) }})
 	}
 	return out
 }
 
 // instruction is what a block multiplies by: the atom, or wgmma of as many columns as the block has.
-func instruction[E, Acc elem.Any](b block, atom atoms.MMAAtom[Acc, E, E, Acc]) atoms.MMAAtom[Acc, E, E, Acc] {
-	if !b.wgmma {
+func instruction[E, Acc elem.Any](g kernels.GEMMConfig, atom atoms.MMAAtom[Acc, E, E, Acc]) atoms.MMAAtom[Acc, E, E, Acc] {
+	if !g.WGMMA {
 		return atom
 	}
-	wide, err := atoms.GMMAOf[Acc, E, E](atoms.GMMASpec{N: b.n})
+	wide, err := atoms.GMMAOf[Acc, E, E](g.GMMASpec(g.BN))
 	if err != nil {
 		panic(err) // of our own table
 	}

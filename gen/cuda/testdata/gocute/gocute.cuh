@@ -149,8 +149,9 @@ __device__ __forceinline__ void mbarrier_arrive_expect_tx(uint32_t bar, uint32_t
 }
 
 // What wgmma is told of an operand: rows of 16 << swizzle bytes at addr + offset, every 8 of them stride bytes apart.
-__device__ __forceinline__ uint64_t gmma_desc(uint32_t addr, int offset, uint32_t stride, uint32_t swizzle) {
-  const uint32_t low = (addr >> 4) + (uint32_t)(offset >> 4) + (1u << 16), high = stride >> 4 | (4u - swizzle) << 30;
+// Columns are the same with M or N and K exchanged, and lead bytes further is what follows along M or N.
+__device__ __forceinline__ uint64_t gmma_desc(uint32_t addr, int offset, uint32_t lead, uint32_t stride, uint32_t swizzle) {
+  const uint32_t low = (addr >> 4) + (uint32_t)(offset >> 4) + (lead >> 4 << 16), high = stride >> 4 | (4u - swizzle) << 30;
   return (uint64_t)high << 32 | low;
 }
 
