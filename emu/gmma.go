@@ -119,11 +119,13 @@ type smemMatrix struct {
 	swizzle int
 	columns bool
 	lead    int64 // bytes from a run to what continues it
+	along   int64 // bytes of the operand along what is adjacent
 	decode  func(out []float64, in []uint64)
 	site    int
 }
 
-func (c *compiler) smemMatrix(op *cir.Op, m cir.SmemMatrix, k elem.Kind, rows, depth int) *smemMatrix {
+// smemMatrix compiles an operand of so many rows or columns, of which a warp reads rows.
+func (c *compiler) smemMatrix(op *cir.Op, m cir.SmemMatrix, k elem.Kind, rows, of, depth int) *smemMatrix {
 	x := c.address(m.At, depth)
 	mem, ok := x.mem.(*smem)
 	switch {
@@ -137,7 +139,11 @@ func (c *compiler) smemMatrix(op *cir.Op, m cir.SmemMatrix, k elem.Kind, rows, d
 	if m.Columns && (k.Bits() != 16 || m.Lead < 16 || m.Lead%16 != 0) {
 		c.fail("%s expects columns of 16-bit elements, whole 16 bytes apart, but got %s and %d bytes", op.PTX, k, m.Lead)
 	}
-	return &smemMatrix{mem: mem, at: x.index, stride: int64(m.Stride), swizzle: m.Swizzle, columns: m.Columns, lead: int64(m.Lead), decode: gmmaValues[k],
+	along := int64(gmmaBytes)
+	if m.Columns {
+		along = int64(of * k.Bits() / 8)
+	}
+	return &smemMatrix{along: along, mem: mem, at: x.index, stride: int64(m.Stride), swizzle: m.Swizzle, columns: m.Columns, lead: int64(m.Lead), decode: gmmaValues[k],
 		site: c.site(kGMMA, &mem.area, int64(rows*gmmaBytes*8))}
 }
 
@@ -166,7 +172,7 @@ func (c *compiler) warpgroupMMA(s cir.WarpgroupMMA) func(*warp) {
 	}
 	c.prog.products = true
 	g := &gmma{shape: mmaShape{warpRows, gmmaCols, t.k, t.d, t.a, t.b, t.d}, name: s.Op.PTX, clamp: t.clamp, exact: c.prog.exact,
-		a: c.smemMatrix(s.Op, s.A, t.a, warpRows, 0), b: c.smemMatrix(s.Op, s.B, t.b, t.n, 1)}
+		a: c.smemMatrix(s.Op, s.A, t.a, warpRows, gmmaRows, 0), b: c.smemMatrix(s.Op, s.B, t.b, t.n, t.n, 1)}
 	blocks := t.n / gmmaCols
 	if len(s.D) == 0 || len(s.D)%blocks != 0 {
 		c.fail("%s has %d registers for D", s.Op.PTX, len(s.D))
@@ -243,11 +249,12 @@ func (o *smemMatrix) one(w *warp) int64 {
 func (o *smemMatrix) aligned(w *warp, at int64) bool {
 	byteAt := (o.mem.base + at*int64(o.mem.bits)) / 8
 	row := int64(16) << o.swizzle
-	if byteAt%16 == 0 && byteAt%(8*row)+gmmaBytes <= row && (!o.columns || byteAt%(8*row) == 0) {
+	need := min(o.along, row)
+	if byteAt%16 == 0 && byteAt%(8*row)+need <= row {
 		return true
 	}
 	if f := w.find(Misaligned, o.mem.name, 0, at); f != nil {
-		f.Message = sprint("an operand at ", o.mem.name, "[", at, "], byte ", byteAt, ", expects ", gmmaBytes, " bytes in the first of 8 rows of ", row)
+		f.Message = sprint("an operand at ", o.mem.name, "[", at, "], byte ", byteAt, ", expects ", need, " bytes in the first of 8 rows of ", row)
 	}
 	return false
 }

@@ -125,6 +125,9 @@ func (g GEMMConfig) checkAtom(row *atoms.MMARow, order columns) error {
 	if w := order.width(); order.permuted() && row.N%w != 0 && w%row.N != 0 {
 		return fmt.Errorf("expected an instruction whose N divides or is a multiple of %d columns, which are dealt out together, but got %s", w, row.Name)
 	}
+	if run := boxColumn(g.BN, 8); row.MajorB == atoms.MajorMN && run%row.N != 0 && row.N%run != 0 {
+		return fmt.Errorf("expected an instruction whose N divides or is a multiple of the %d columns that are adjacent in shared memory, but got %s", run, row.Name)
+	}
 	return divides("BN", g.BN, row.N, "N of %s", row.Name)
 }
 
@@ -165,16 +168,17 @@ func (g GEMMConfig) checkOperand(field string, mn int, warpField string, warps, 
 	if row&(row-1) != 0 || length%(row*vec) != 0 {
 		return fmt.Errorf("expected %s to be a power of two or a multiple of %d, rows of at most 128 bytes of shared memory, but got %d", adjacent, 8*vec, length)
 	}
+	tile, width := 16*warps, row*vec
+	if major == MNMajor && !g.WGMMA && mn > width && width%tile != 0 && tile%width != 0 {
+		return fmt.Errorf("expected %s=%d warps, which take %d elements of %s, to divide rows of %d elements of an MN-major operand or to be divided by them",
+			warpField, warps, tile, field, width)
+	}
 	threads := g.threads()
 	if g.Sync == TMALoads {
 		return g.checkBox(field, mn, vec, major)
 	}
 	if major == KMajor {
 		return divides(field, mn, threads/beside(length/vec), "the rows that a copy by all %d threads fills", threads)
-	}
-	if tile, width := 16*warps, row*vec; mn > width && width%tile != 0 && tile%width != 0 {
-		return fmt.Errorf("expected %s=%d warps, which take %d elements of %s, to divide rows of %d elements of an MN-major operand or to be divided by them",
-			warpField, warps, tile, field, width)
 	}
 	if vec == 4 && mn < 32 {
 		return fmt.Errorf("expected %s of at least 32, a row of an MN-major operand of 32-bit elements, but got %d", field, mn)

@@ -203,6 +203,7 @@ func TestHopperAtoms(t *testing.T) {
 		{atom(atoms.GMMASpec{N: 64}), GEMMConfig{BM: 64, BN: 64, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 2}, "expected an instruction of a warp without WGMMA, but got SM90_64x64x16_F32F16F16_SS"},
 		{atom(atoms.GMMASpec{N: 64, Registers: true}), smallWGMMA, "but got SM90_64x64x16_F32F16F16_RS with A K-major and B K-major"},
 		{atom(atoms.GMMASpec{N: 64, MajorB: atoms.MajorMN}), smallWGMMA, "expected an instruction with A K-major and B K-major, as the configuration's operands, but got SM90_64x64x16_F32F16F16_SS with A K-major and B MN-major"},
+		{atom(atoms.GMMASpec{N: 48, MajorB: atoms.MajorMN}), smallWGMMA.with(func(g *GEMMConfig) { g.B = MNMajor }), "expected an instruction whose N divides or is a multiple of the 64 columns that are adjacent in shared memory, but got SM90_64x48x16"},
 		{atom(atoms.GMMASpec{N: 128}), smallWGMMA, "expected BN to be a multiple of 128, N of SM90_64x128x16_F32F16F16_SS, but got 64"},
 		{atom(atoms.GMMASpec{N: 24}), smallWGMMA.with(func(g *GEMMConfig) { g.BN = 96 }), "expected an instruction whose N divides or is a multiple of 32 columns, which are dealt out together, but got SM90_64x24x16"},
 		{atoms.MMAAtom[f32, f16, f16, f32]{}, smallWGMMA, "expected an MMA atom, but got none"},
