@@ -33,6 +33,9 @@ type Pipeline struct {
 
 // NewPipeline makes a pipeline of 2 or more stages. Call it after Threads.
 func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
+	if k == nil {
+		panic(never{"NewPipeline", "a kernel"})
+	}
 	p := &Pipeline{k: k, stages: stages, sync: sync}
 	if stages < 2 {
 		k.errorf("NewPipeline", "expects 2 stages or more, but got %d", stages)
@@ -66,6 +69,14 @@ func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
 	return p
 }
 
+// made is the pipeline, unless NewPipeline did not make it: then it knows no kernel to report to.
+func (p *Pipeline) made(op string) *Pipeline {
+	if p == nil || p.k == nil {
+		panic(never{op, "a Pipeline"})
+	}
+	return p
+}
+
 // step records an operation on one stage's barrier.
 func (p *Pipeline) step(op ir.MBarrierOp, bars Tensor[Smem, elem.U64], stage any) {
 	bar := p.bar(bars, stage)
@@ -77,7 +88,7 @@ func (p *Pipeline) step(op ir.MBarrierOp, bars Tensor[Smem, elem.U64], stage any
 }
 
 // Stage is the stage of a tile, to index the mode PIPE of shared tensors with.
-func (p *Pipeline) Stage(tile any) Expr { return p.expr(tile).Mod(p.stages) }
+func (p *Pipeline) Stage(tile any) Expr { return p.made("Stage").expr(tile).Mod(p.stages) }
 
 func (p *Pipeline) expr(tile any) Expr {
 	e, ok := p.k.expr("Pipeline", tile)
@@ -94,7 +105,7 @@ func (p *Pipeline) phase(tile any, add int) sym.Expr {
 
 // Acquire waits until everybody has released the tile that was in this tile's stage before.
 func (p *Pipeline) Acquire(tile any) {
-	if p.byThreads("Acquire") {
+	if p.made("Acquire").byThreads("Acquire") {
 		p.acquire(tile)
 	}
 }
@@ -116,7 +127,7 @@ func (p *Pipeline) acquire(tile any) {
 
 // Commit ends the copies into a tile's stage.
 func (p *Pipeline) Commit(tile any) {
-	if !p.byThreads("Commit") {
+	if !p.made("Commit").byThreads("Commit") {
 		return
 	}
 	if p.sync == Groups {
@@ -128,7 +139,7 @@ func (p *Pipeline) Commit(tile any) {
 
 // Wait waits until a tile's stage holds it.
 func (p *Pipeline) Wait(tile any) {
-	if p.sync == Groups {
+	if p.made("Wait").sync == Groups {
 		p.k.WaitGroup(p.stages - 2)
 		p.k.Barrier()
 		return
@@ -138,7 +149,7 @@ func (p *Pipeline) Wait(tile any) {
 
 // Release says that this thread has read what it needs of a tile.
 func (p *Pipeline) Release(tile any) {
-	if p.sync != Groups {
+	if p.made("Release").sync != Groups {
 		p.step(ir.MBarrierOp{Step: ir.MBarrierArrive}, p.empty, p.Stage(tile))
 	}
 }
@@ -146,7 +157,7 @@ func (p *Pipeline) Release(tile any) {
 // Drain waits for everything in flight and for the whole block: then the stages' memory may be used otherwise. With
 // TMALoads every tile that was filled must have been waited for.
 func (p *Pipeline) Drain() {
-	if p.sync == MBarriers {
+	if p.made("Drain").sync == MBarriers {
 		p.k.CommitGroup() // the copies have not been in any group
 	}
 	if p.sync != TMALoads {

@@ -78,7 +78,7 @@ func (k *K) tensorMap(m *cir.TensorMap) *cir.TensorMap {
 // Fill has one warp wait until everybody has released the tile that was in this tile's stage before, and one thread of it
 // start the copies that copies makes. It is for pipelines of TMALoads; Wait waits for what they bring.
 func (p *Pipeline) Fill(tile any, copies func(f *StageFill)) {
-	k := p.k
+	k := p.made("Fill").k
 	if p.sync != TMALoads {
 		k.errorf("Fill", "expects a pipeline of TMALoads; with Groups and MBarriers all threads copy, between Acquire and Commit")
 		return

@@ -28,7 +28,7 @@ const (
 	GlobalRace    Check = "global-race"     // a block reads an element of global memory that another block writes
 	Uncounted     Check = "uncounted"       // a counter that other than its number of blocks arrive at
 	Unfenced      Check = "unfenced"        // a wgmma into registers that other statements used, with no fence since
-	Proxy         Check = "proxy"           // a wgmma of shared memory that ordinary stores wrote
+	Proxy         Check = "proxy"           // a wgmma of, or a TMALoad over, shared memory that ordinary stores wrote
 	Divergent     Check = "divergent"       // a barrier or a warp-wide instruction without all threads
 	Deadlock      Check = "deadlock"        // a barrier that some warps never reach
 	NoLane        Check = "inactive-lane"   // a shuffle or vote that a lane outside of its mask executes, or takes from one
@@ -56,7 +56,7 @@ var remedies = map[Check]string{
 	GlobalRace:    "read from another buffer than the one that is written, arrive at a counter in between, or split the kernel",
 	Uncounted:     "let exactly as many blocks arrive at each counter as it counts",
 	Unfenced:      "put a WarpgroupArrive between that use and the product",
-	Proxy:         "let a TensorLoad write what products of warpgroups read",
+	Proxy:         "let TMALoad alone write what it writes and what products of warpgroups read",
 	Divergent:     "move the statement out of the condition so that all threads execute it",
 	Deadlock:      "let every warp of the block reach the barrier, and every phase get the arrivals and the bytes that it expects",
 	NoLane:        "let all lanes that give or take a value execute the statement, with all of them in its mask",

@@ -43,7 +43,7 @@ func (s *shared) init(p *program) {
 	if p.check {
 		s.pend, s.w, s.r, s.a = make([]uint64, n), make([]uint64, n), make([]uint64, n*p.warps), make([]uint64, n)
 		s.serial, s.lanes, s.reader = make([]uint32, n), make([]uint64, n), make([]uint8, n)
-		if p.products {
+		if p.products || p.landings > 0 {
 			s.tensor = make([]bool, n)
 		}
 		if p.sharedAtomics {
@@ -214,14 +214,31 @@ func (m *smem) beginAs(w *warp, lane int, index int64, in []uint64, rec uint64) 
 		m.write(s.val[c:c+n], in)
 		return
 	}
+	byEngine := s.tensor != nil && threadOf(rec) >= s.warps*32
+	if byEngine {
+		s.overOrdinary(w, m, lane, c, n)
+	}
 	s.checkWrite(w, m, lane, c, n)
 	m.write(s.pend[c:c+n], in)
 	for i := c; i < c+n; i++ {
 		s.a[i] = rec
 	}
-	if s.tensor != nil && threadOf(rec) >= s.warps*32 {
+	if byEngine {
 		for i := c; i < c+n; i++ {
 			s.tensor[i] = true
+		}
+	}
+}
+
+// overOrdinary finds cells that ordinary stores wrote and the copy engine is to write: nothing keeps the two in order.
+func (s *shared) overOrdinary(w *warp, m *smem, lane, c, n int) {
+	for i := c; i < c+n; i++ {
+		if s.w[i] == 0 || s.tensor[i] {
+			continue
+		}
+		if f := w.find(Proxy, m.name, lane, m.element(i)); f != nil {
+			f.Message = m.text("copies a tensor over", i)
+			w.other(f, threadOf(s.w[i]), stmtOf(s.w[i]), "written by an ordinary store")
 		}
 	}
 }

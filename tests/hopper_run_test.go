@@ -123,3 +123,26 @@ func TestSteps(t *testing.T) {
 		check.Kernel(t, k, check.Args{Dims: map[string]int64{"K": depth}, Seed: 1}, check.Options{On: check.CPU, EmuSeeds: []uint64{0, 1}})
 	}
 }
+
+// TestBoxOverStores: a box that comes over what ordinary stores wrote is found, whatever barrier is between.
+func TestBoxOverStores(t *testing.T) {
+	k := Define("over_stores", func(k *K) {
+		A := In[elem.F32](k, "A", Shape(32, 32).Strides(32, 1))
+		C := Out[elem.F32](k, "C", Shape(32, 32).Strides(32, 1))
+		k.Threads(32)
+		s := Shared[elem.F32](k, "s", Shape(32, 32).Strides(32, 1))
+		p := NewPipeline(k, "pipe", 2, TMALoads)
+		row := s.Tile(Tile(1, 32), k.Thread, 0)
+		zero := FragmentLike(row)
+		Clear(zero)
+		Map(zero, row, func(v Val[elem.F32]) Val[elem.F32] { return v })
+		k.Barrier()
+		p.Fill(0, func(f *StageFill) { TMALoad(f, A, s) })
+		p.Wait(0)
+		Map(row, C.Tile(Tile(1, 32), k.Thread, 0), func(v Val[elem.F32]) Val[elem.F32] { return v })
+	})
+	require.NoError(t, k.Err())
+	res, err := check.Run(t.Context(), k, check.Args{}, check.Options{On: check.CPU})
+	require.NoError(t, err)
+	require.ErrorContains(t, res.Err(), "proxy: copies a tensor over s[0]")
+}

@@ -274,3 +274,33 @@ var _ = misuse("wgmma_wait", func(k *K) {
 	k.WarpgroupWait(8)  // ERROR "WarpgroupWait: expects 0 to 7 groups, but got 8"
 	k.WarpgroupWait(0)
 })
+
+var _ = misuse("tmaload_places", func(k *K) {
+	_, sA, p := boxes(k)
+	n := k.Dim("n")
+	written := InOut[elem.F16](k, "W", Shape(64, 64).Strides(64, 1))
+	x := In[elem.F16](k, "x", Shape(256, 64).Strides(64, 1))
+	stage := sA.At(All, All, 0)
+	p.Fill(0, func(f *StageFill) {
+		TMALoad(f, written, stage)                                                                // ERROR "TMALoad: expects a tensor that the kernel only reads \(In\): the copy engine need not see what threads write, but W was declared with InOut"
+		TMALoad(f, x.Tile(Tile(64, 64), k.Thread, 0), stage)                                      // ERROR "TMALoad: expects one tile for the whole block, since one thread copies it, but its place 64\*tid depends on the thread"
+		TMALoad(f, x.Tile(Tile(64, 64), n, 0), stage)                                             // ERROR "TMALoad: expects coordinates within 32 bits, which the copy engine takes, but 64\*n may reach 68719476736 \(state the extent's bound with AtMost\?\)"
+		TMALoad(f, x.Tile(Tile(64, 64), 0, 0), sA.Tile(Tile(64, 64, 1), 0, 0, 0).At(All, All, 0)) // right
+	})
+})
+
+var _ = misuse("pipeline_never_made", func(k *K) {
+	k.Threads(32)
+	var p *Pipeline
+	p.Fill(0, func(*StageFill) {}) // ERROR "Fill: expects a Pipeline, but got one that was never set"
+})
+
+var _ = misuse("pipeline_zero", func(k *K) {
+	k.Threads(32)
+	(&Pipeline{}).Wait(0) // ERROR "Wait: expects a Pipeline, but got one that was never set"
+})
+
+var _ = misuse("pipeline_no_kernel", func(k *K) {
+	k.Threads(32)
+	NewPipeline(nil, "pipe", 2, TMALoads) // ERROR "NewPipeline: expects a kernel, but got one that was never set"
+})
