@@ -65,6 +65,11 @@ func GMMA(s GMMASpec) (*MMARow, error) {
 	if s.MajorB == "" {
 		s.MajorB = MajorK
 	}
+	for _, m := range []Major{s.MajorA, s.MajorB} {
+		if m != MajorK && m != MajorMN {
+			return nil, fmt.Errorf("atoms: wgmma expects operands that are %s-major or %s-major, but got %q", MajorK, MajorMN, m)
+		}
+	}
 	for _, f := range gmmaFamilies() {
 		if f.d == s.D && f.a == s.A && f.b == s.B && f.saturate == s.Saturate {
 			return f.row(s)

@@ -129,7 +129,7 @@ func shared[E elem.Any](k *K, name string, l Layout, place ir.Storage) Tensor[Sm
 	}
 	if n, err := lay.Plain().Cosize(); err == nil { // too large to look at every element
 		if c, _ := n.IsConst(); c > int64(cir.MaxShared()*8/kind.Bits()) {
-			k.errorf("Shared", "%s has %d elements of type %s, but a block has at most %d bytes of shared memory", name, c, kind, cir.MaxShared())
+			k.errorf("Shared", "%s takes %d bytes, %d elements of type %s, but a block has at most %d bytes of shared memory", name, c*int64(kind.Bits())/8, c, kind, cir.MaxShared())
 			return none
 		}
 	}

@@ -16,7 +16,10 @@ func WarpgroupPipeline() *Kernel {
 		B := In[elem.F16](k, "B", Shape(64, K).Strides(K, 1))                          // (N,K)
 		C := Out[elem.F32](k, "C", Shape(64, 64).Strides(64, 1))                       // (M,N)
 		atom, err := atoms.GMMAOf[elem.F32, elem.F16, elem.F16](atoms.GMMASpec{N: 64}) // SM90_64x64x16_F32F16F16_SS
-		k.Fail("GMMAOf", err)
+		if err != nil {
+			k.Fail("GMMAOf", err)
+			return
+		}
 		mma := NewTiledMMA(atom, Shape(1, 1))
 		k.Threads(mma.Threads()) // 128, a warpgroup
 

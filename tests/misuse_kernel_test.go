@@ -63,7 +63,7 @@ var _ = misuse("shared_too_large", func(k *K) {
 	Shared[elem.F32](k, "one", Shape(128, 256))   // 128 KiB
 	Shared[elem.F16](k, "two", Shape(256, 256))   // ERROR "Shared: two brings the block to 262144 bytes of shared memory, but it has at most 232448"
 	Shared[elem.F16](k, "three", Shape(256, 198)) // 99 KiB: just fits
-	Shared[elem.F32](k, "four", Shape(1<<30))     // ERROR "Shared: four has 1073741824 elements of type f32, but a block has at most 232448 bytes of shared memory"
+	Shared[elem.F32](k, "four", Shape(1<<30))     // ERROR "Shared: four takes 4294967296 bytes, 1073741824 elements of type f32, but a block has at most 232448 bytes of shared memory"
 })
 
 var _ = misuse("shared_layout", func(k *K) {
