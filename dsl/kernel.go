@@ -55,7 +55,7 @@ type K struct {
 	facts   map[string]*sym.Symbol // what the branch being recorded knows of Dims, by name
 	arrived Tensor[Smem, elem.U32] // where Arrive tells its block the result
 
-	accumulators []*ir.Storage // those that products of warpgroups may be adding to
+	batches [][]*ir.Storage // the accumulators of products of warpgroups, by batch; the last one is open
 }
 
 // scope is the body in which a staged value lives.

@@ -34,6 +34,7 @@ func (k *K) loop(op, name string, lo, hi sym.Expr, unroll bool, body func(i Expr
 	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Loop, Lo: first, Hi: max(first, last-1)}
 	var ops []ir.Op
 	k.inBody(s.Name, pos, unroll, &ops, func() { body(Expr{e: sym.New(s), k: k}) })
+	completeRound(ops)
 	k.add(ir.LoopOp{Pos: pos, Sym: s, Lo: lo, Hi: hi, Unroll: unroll, Body: ops})
 }
 

@@ -30,9 +30,11 @@ func WarpgroupGemm[D, A, B, C elem.Any](m TiledMMA[D, A, B, C], a Tensor[Smem, A
 			return
 		}
 	}
-	if !slices.Contains(k.accumulators, c.t.Storage) {
-		k.accumulators = append(k.accumulators, c.t.Storage)
+	if len(k.batches) == 0 {
+		k.batches = make([][]*ir.Storage, 1)
 	}
+	open := len(k.batches) - 1
+	k.batches[open] = append(k.batches[open], c.t.Storage)
 	k.add(ir.WarpgroupGemmOp{Pos: k.position(), MMA: m.m, A: a.t, B: b.t, C: c.t})
 }
 
@@ -43,20 +45,63 @@ func (k *K) WarpgroupArrive() {
 
 // WarpgroupCommitBatch closes the group of the products since the last one (warpgroup_commit_batch).
 func (k *K) WarpgroupCommitBatch() {
+	k.batches = append(k.batches, nil)
 	k.add(ir.StmtOp{Stmt: cir.WarpgroupCommit{Pos: k.position()}})
 }
 
 // WarpgroupWait waits until at most n groups of products are in flight (warpgroup_wait): what earlier ones read may be
-// written again, and with 0 their accumulators may be read. It counts the products that were started before it in the
-// kernel's text.
+// written again, and accumulators that none of the last n batches before it in the kernel's text adds to may be used. In a
+// Loop, WarpgroupWait(0) completes those of the Loop's later products, too, which are of the round before.
 func (k *K) WarpgroupWait(n int) {
 	if n < 0 || n > 7 {
 		k.errorf("WarpgroupWait", "expects 0 to 7 groups, but got %d", n)
 		return
 	}
 	op := ir.WarpgroupWaitOp{Pos: k.position(), Pending: n}
-	if n == 0 {
-		op.Accs = slices.Clone(k.accumulators)
+	last := max(0, len(k.batches)-1-n)
+	busy := slices.Concat(k.batches[last:]...)
+	for _, st := range slices.Concat(k.batches[:last]...) {
+		if !slices.Contains(busy, st) && !slices.Contains(op.Accs, st) {
+			op.Accs = append(op.Accs, st)
+		}
 	}
 	k.add(op)
+}
+
+// completeRound has waits for all products in a loop's body complete the accumulators of the products after them.
+func completeRound(ops []ir.Op) {
+	var accs []*ir.Storage
+	var find, name func(ops []ir.Op)
+	each := func(op ir.Op, f func([]ir.Op)) {
+		switch op := op.(type) {
+		case ir.LoopOp:
+			f(op.Body)
+		case ir.IfOp:
+			f(op.Then)
+			f(op.Else)
+		}
+	}
+	find = func(ops []ir.Op) {
+		for _, op := range ops {
+			if g, ok := op.(ir.WarpgroupGemmOp); ok && !slices.Contains(accs, g.C.Storage) {
+				accs = append(accs, g.C.Storage)
+			}
+			each(op, find)
+		}
+	}
+	name = func(ops []ir.Op) {
+		for i, op := range ops {
+			if w, ok := op.(ir.WarpgroupWaitOp); ok && w.Pending == 0 {
+				for _, st := range accs {
+					if !slices.Contains(w.Accs, st) {
+						w.Accs = append(w.Accs, st)
+					}
+				}
+				ops[i] = w
+			}
+			each(op, name)
+		}
+	}
+	find(ops)
+	name(ops)
 }
