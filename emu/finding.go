@@ -48,8 +48,8 @@ var remedies = map[Check]string{
 	ReadInFlight:  "wait for the copy's group first: commit it, and leave fewer groups pending; of a tensor's copy, for the phase that it counts in",
 	Unpublished:   "put a barrier between the wait and this read",
 	WriteInFlight: "wait for the copy before its destination is used again",
-	Race:          "put a barrier, or in one warp a warp sync, between the two accesses",
-	Unwaited:      "wait for the thread's last groups (WaitGroup 0, WarpgroupWait 0) and phases before the kernel ends",
+	Race:          "put a barrier, or in one warp a warp sync, between the two accesses; after products of warpgroups, commit them and wait (WarpgroupCommitBatch, WarpgroupWait)",
+	Unwaited:      "wait for the thread's last groups (WaitGroup 0; WarpgroupCommitBatch and WarpgroupWait 0) and phases before the kernel ends",
 	LaneConflict:  "give every lane an element of its own",
 	DoubleWrite:   "partition the tensor so that one thread owns each element",
 	NotWritten:    "let the grid and the tiles cover the tensor, and guard by its true extents only",
@@ -63,7 +63,7 @@ var remedies = map[Check]string{
 	Overflow:      "raise the declared bounds, from which the width is chosen, to what really occurs",
 	IntRange:      "correct the bounds of the symbol; the emitted code relies on them",
 
-	RegisterInFlight: "wait for the product's group first, by a WarpgroupWait that names the registers",
+	RegisterInFlight: "commit the products and wait for them first: WarpgroupCommitBatch, and a WarpgroupWait that covers their batch",
 
 	Division: "make the divisor positive",
 }
