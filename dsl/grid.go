@@ -123,3 +123,15 @@ func perThread(e sym.Expr) bool {
 	}
 	return false
 }
+
+// perThread does so by way of Lets, Vars and loops, too.
+func (k *K) perThread(es ...sym.Expr) bool {
+	for _, e := range es {
+		for _, s := range e.Symbols() {
+			if sc := k.symbols[s.Name]; s.Class == sym.Thread || sc != nil && sc.thread {
+				return true
+			}
+		}
+	}
+	return false
+}

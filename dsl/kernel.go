@@ -62,6 +62,7 @@ type K struct {
 type scope struct {
 	open   bool
 	unroll bool
+	thread bool // its value may depend on the thread
 	pos    cir.Pos
 }
 
@@ -94,7 +95,11 @@ func Define(name string, body func(k *K)) *Kernel {
 func (k *K) run(body func(*K)) {
 	defer func() {
 		if r := recover(); r != nil {
-			if n, ok := r.(never); ok {
+			switch n := r.(type) {
+			case never:
+				k.errorf(n.op, "%s", n)
+				return
+			case foreign:
 				k.errorf(n.op, "%s", n)
 				return
 			}

@@ -33,7 +33,11 @@ func (k *K) loop(op, name string, lo, hi sym.Expr, unroll bool, body func(i Expr
 	_, last := hi.Range()
 	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Loop, Lo: first, Hi: max(first, last-1)}
 	var ops []ir.Op
-	k.inBody(s.Name, pos, unroll, &ops, func() { body(Expr{e: sym.New(s), k: k}) })
+	perThread := k.perThread(lo, hi)
+	k.inBody(s.Name, pos, unroll, &ops, func() {
+		k.symbols[s.Name].thread = perThread
+		body(Expr{e: sym.New(s), k: k})
+	})
 	completeRound(ops)
 	k.add(ir.LoopOp{Pos: pos, Sym: s, Lo: lo, Hi: hi, Unroll: unroll, Body: ops})
 }
@@ -102,7 +106,7 @@ func (k *K) let(op, name string, x any, opaque bool) Expr {
 	}
 	lo, hi := e.Range()
 	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Var, Lo: lo, Hi: hi, Multiple: e.Multiple()}
-	k.symbols[s.Name] = &scope{open: true, pos: k.position()}
+	k.symbols[s.Name] = &scope{open: true, thread: k.perThread(e), pos: k.position()}
 	k.add(ir.StmtOp{Stmt: cir.Let{Pos: k.position(), Sym: s, Value: e, Opaque: opaque}})
 	return Expr{e: sym.New(s), k: k}
 }
@@ -121,7 +125,7 @@ func (k *K) Var(name string, init any, lo, hi int64) Var {
 		return Var{k: k}
 	}
 	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Var, Lo: lo, Hi: max(hi, lo+1)}
-	k.symbols[s.Name] = &scope{open: true, pos: k.position()}
+	k.symbols[s.Name] = &scope{open: true, thread: k.perThread(e), pos: k.position()}
 	k.add(ir.StmtOp{Stmt: cir.Var{Pos: k.position(), Sym: s, Init: e}})
 	return Var{k: k, sym: s, Expr: Expr{e: sym.New(s), k: k}}
 }
@@ -132,6 +136,7 @@ func (v Var) Set(x any) {
 		return
 	}
 	if e, ok := v.k.expr("Set", x); ok && v.k.inScope("Set", sym.New(v.sym)) {
+		v.k.symbols[v.sym.Name].thread = v.k.symbols[v.sym.Name].thread || v.k.perThread(e)
 		v.k.add(ir.StmtOp{Stmt: cir.Assign{Pos: v.k.position(), Sym: v.sym, Value: e}})
 	}
 }

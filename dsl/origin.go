@@ -19,6 +19,13 @@ type origin struct {
 // panic of this package: Define turns it into an error at the user's line.
 type never struct{ op, what string }
 
+// foreign is an operand of a kernel that has been recorded already.
+type foreign struct{ never }
+
+func (f foreign) String() string {
+	return fmt.Sprintf("expects %s, but got one of another kernel", f.what)
+}
+
 func (n never) String() string {
 	return fmt.Sprintf("expects %s, but got one that was never set", n.what)
 }

@@ -74,6 +74,9 @@ func (p *Pipeline) made(op string) *Pipeline {
 	if p == nil || p.k == nil {
 		panic(never{op, "a Pipeline"})
 	}
+	if p.k.closed {
+		panic(foreign{never{op, "a Pipeline of this kernel"}})
+	}
 	return p
 }
 

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/atoms"
@@ -47,6 +48,12 @@ func TMALoad[E elem.Any](f *StageFill, src Tensor[Gmem, E], dst Tensor[Smem, E])
 		k.errorf("TMALoad", "%v", err)
 		return
 	}
+	for _, e := range append(slices.Clone(coords), dst.t.Offset) {
+		if k.perThread(e) {
+			k.errorf("TMALoad", "expects one tile for the whole block, since one thread copies it, but its place %s depends on the thread", e)
+			return
+		}
+	}
 	row, err := atoms.Bulk("SM90_TMA_LOAD", m.Bytes()*8)
 	if err != nil {
 		k.errorf("TMALoad", "%v", err)
@@ -84,6 +91,10 @@ func (p *Pipeline) Fill(tile any, copies func(f *StageFill)) {
 		return
 	}
 	if !k.function("Fill", copies == nil) {
+		return
+	}
+	if e := p.expr(tile); e.err == nil && k.perThread(e.e) {
+		k.errorf("Fill", "expects one tile for the whole block, but %s depends on the thread", e.e)
 		return
 	}
 	bar := p.bar(p.full, p.Stage(tile))

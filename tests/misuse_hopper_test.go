@@ -304,3 +304,33 @@ var _ = misuse("pipeline_no_kernel", func(k *K) {
 	k.Threads(32)
 	NewPipeline(nil, "pipe", 2, TMALoads) // ERROR "NewPipeline: expects a kernel, but got one that was never set"
 })
+
+var _ = misuse("tmaload_threads", func(k *K) {
+	_, sA, p := boxes(k)
+	x := In[elem.F16](k, "x", Shape(256, 64).Strides(64, 1))
+	n := k.Dim("n")
+	w := k.Let("w", k.Thread.Div(64))
+	v := k.Let("v", w.Add(1))
+	moved := k.Var("moved", 0, 0, 3)
+	moved.Set(w)
+	stage := sA.At(All, All, 0)
+	p.Fill(0, func(f *StageFill) {
+		TMALoad(f, x.Tile(Tile(64, 64), w, 0), stage)                               // ERROR "TMALoad: expects one tile for the whole block, since one thread copies it, but its place 64\*w depends on the thread"
+		TMALoad(f, x.Tile(Tile(64, 64), v.Sub(1), 0), stage)                        // ERROR "TMALoad: expects one tile for the whole block"
+		TMALoad(f, x.Tile(Tile(64, 64), moved.Expr, 0), stage)                      // ERROR "TMALoad: expects one tile for the whole block"
+		TMALoad(f, x.Tile(Tile(8, 64), 0, 0), stage.Tile(Tile(8, 64), w.Mod(2), 0)) // ERROR "TMALoad: expects one tile for the whole block"
+		TMALoad(f, x.Tile(Tile(64, 64), n.Mul(-1), 0), stage)                       // ERROR "TMALoad: expects coordinates within 32 bits, which the copy engine takes, but -64\*n may reach -68719476736$"
+		TMALoad(f, x.Tile(Tile(64, 64), 0, 0), stage)                               // right
+	})
+	p.Fill(k.Thread.Mod(2), func(f *StageFill) {}) // ERROR "Fill: expects one tile for the whole block, but tid%2 depends on the thread"
+})
+
+var keptPipeline *Pipeline
+
+var _ = misuse("pipeline_kept", func(k *K) {
+	Define("keeps", func(k *K) {
+		_, _, keptPipeline = boxes(k)
+	})
+	k.Threads(32)
+	keptPipeline.Wait(0) // ERROR "Wait: expects a Pipeline of this kernel, but got one of another kernel"
+})

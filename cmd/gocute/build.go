@@ -153,11 +153,6 @@ func (s *session) compile(units []*unit, compiler string, noCache bool) error {
 		for _, w := range u.result.Warnings {
 			fmt.Fprintf(s.stderr, "%s: %s\n", u.name, w)
 		}
-		for _, b := range u.result.Binaries { // such as products of warpgroups that wait for each other
-			for _, w := range b.Report.Warnings {
-				fmt.Fprintf(s.stderr, "%s for %s: %s\n", u.name, b.Arch, w)
-			}
-		}
 	}
 	if len(errs) > 0 {
 		return errs

@@ -75,25 +75,21 @@ func NewTensorMap(src, dst *Tensor) (*cir.TensorMap, []sym.Expr, error) {
 			return nil, nil, fmt.Errorf("expects the tensor's own extents, which the copy engine knows, but %s ends at %s (Within?)", src.Name, b.Extent)
 		}
 	}
-	return m, coords, oneCopy(src, dst, coords)
+	return m, coords, oneCopy(src, coords)
 }
 
-// oneCopy says why one thread cannot start the copy for all: where places depend on the thread, where coordinates do not
-// fit the instruction's 32 bits, and where the kernel writes the tensor, which the copy engine may not see.
-func oneCopy(src, dst *Tensor, coords []sym.Expr) error {
+// oneCopy says why the copy engine cannot make the copy: where coordinates do not fit the instruction's 32 bits, and where
+// the kernel writes the tensor, which the engine may not see.
+func oneCopy(src *Tensor, coords []sym.Expr) error {
 	if p := src.Storage.Param; p.Write {
 		return fmt.Errorf("expects a tensor that the kernel only reads (In): the copy engine need not see what threads write, but %s was declared with InOut", p.Name)
 	}
-	for _, e := range append(slices.Clone(coords), dst.Offset) {
-		for _, s := range e.Symbols() {
-			if s.Class == sym.Thread {
-				return fmt.Errorf("expects one tile for the whole block, since one thread copies it, but its place %s depends on the thread", e)
-			}
-		}
-	}
 	for _, e := range coords {
-		if lo, hi := e.Range(); lo < math.MinInt32 || hi > math.MaxInt32 {
+		switch lo, hi := e.Range(); {
+		case hi > math.MaxInt32:
 			return fmt.Errorf("expects coordinates within 32 bits, which the copy engine takes, but %s may reach %d (state the extent's bound with AtMost?)", e, hi)
+		case lo < math.MinInt32:
+			return fmt.Errorf("expects coordinates within 32 bits, which the copy engine takes, but %s may reach %d", e, lo)
 		}
 	}
 	return nil
