@@ -99,7 +99,7 @@ func Arrive(k *K, counter Tensor[Gmem, elem.U32], of any) Expr {
 	case p != nil && !(p.Read && p.Write):
 		k.errorf("Arrive", "expects a tensor that may be read and written, but %s was not declared with InOut", p.Name)
 		return bad
-	case perThread(counter.t.Offset) || perThread(n):
+	case k.perThread(counter.t.Offset, n):
 		k.errorf("Arrive", "expects one counter and one count for the whole block, but they depend on the thread")
 		return bad
 	}
@@ -114,17 +114,7 @@ func Arrive(k *K, counter Tensor[Gmem, elem.U32], of any) Expr {
 	return Expr{e: sym.New(s), k: k}
 }
 
-// perThread reports whether an expression depends on the thread.
-func perThread(e sym.Expr) bool {
-	for _, s := range e.Symbols() {
-		if s.Class == sym.Thread {
-			return true
-		}
-	}
-	return false
-}
-
-// perThread does so by way of Lets, Vars and loops, too.
+// perThread reports whether an expression depends on the thread, also by way of Lets, Vars and loops.
 func (k *K) perThread(es ...sym.Expr) bool {
 	for _, e := range es {
 		for _, s := range e.Symbols() {

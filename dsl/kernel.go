@@ -95,11 +95,7 @@ func Define(name string, body func(k *K)) *Kernel {
 func (k *K) run(body func(*K)) {
 	defer func() {
 		if r := recover(); r != nil {
-			switch n := r.(type) {
-			case never:
-				k.errorf(n.op, "%s", n)
-				return
-			case foreign:
+			if n, ok := r.(never); ok {
 				k.errorf(n.op, "%s", n)
 				return
 			}

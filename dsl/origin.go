@@ -17,17 +17,12 @@ type origin struct {
 
 // never is a use of something that was never set, where no operand knows a kernel to report it to. It is the one
 // panic of this package: Define turns it into an error at the user's line.
-type never struct{ op, what string }
+type never struct{ op, what, got string }
 
-// foreign is an operand of a kernel that has been recorded already.
-type foreign struct{ never }
-
-func (f foreign) String() string {
-	return fmt.Sprintf("expects %s, but got one of another kernel", f.what)
-}
+const neverSet = "that was never set"
 
 func (n never) String() string {
-	return fmt.Sprintf("expects %s, but got one that was never set", n.what)
+	return fmt.Sprintf("expects %s, but got one %s", n.what, n.got)
 }
 
 // together returns the kernel that all operands belong to, or nil where there is nothing to record: after a mistake
@@ -40,7 +35,7 @@ func together(op string, operands ...origin) *K {
 		}
 	}
 	if k == nil {
-		panic(never{op, "a tensor"})
+		panic(never{op, "a tensor", neverSet})
 	}
 	ok := true
 	for _, o := range operands {

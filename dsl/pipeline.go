@@ -34,7 +34,7 @@ type Pipeline struct {
 // NewPipeline makes a pipeline of 2 or more stages. Call it after Threads.
 func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
 	if k == nil {
-		panic(never{"NewPipeline", "a kernel"})
+		panic(never{"NewPipeline", "a kernel", neverSet})
 	}
 	p := &Pipeline{k: k, stages: stages, sync: sync}
 	if stages < 2 {
@@ -69,13 +69,13 @@ func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
 	return p
 }
 
-// made is the pipeline, unless NewPipeline did not make it: then it knows no kernel to report to.
+// made is the pipeline, unless NewPipeline did not make it: or of a kernel that is recorded already: then it knows none to report to.
 func (p *Pipeline) made(op string) *Pipeline {
 	if p == nil || p.k == nil {
-		panic(never{op, "a Pipeline"})
+		panic(never{op, "a Pipeline", neverSet})
 	}
 	if p.k.closed {
-		panic(foreign{never{op, "a Pipeline of this kernel"}})
+		panic(never{op, "a Pipeline of this kernel", "of another kernel"})
 	}
 	return p
 }

@@ -130,18 +130,8 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.warpMove(s)
 	case cir.CpAsyncStmt:
 		return c.cpAsync(s)
-	case cir.MBarrierExpect:
-		return c.mbarrierExpect(s)
-	case cir.TensorLoad:
-		return c.tensorLoad(s)
-	case cir.WarpgroupMMA:
-		return c.warpgroupMMA(s)
-	case cir.WarpgroupArrive:
-		return c.warpgroupArrive()
-	case cir.WarpgroupCommit:
-		return c.warpgroupCommit()
-	case cir.WarpgroupWait:
-		return c.warpgroupWait(s)
+	case cir.MBarrierExpect, cir.TensorLoad, cir.WarpgroupMMA, cir.WarpgroupArrive, cir.WarpgroupCommit, cir.WarpgroupWait:
+		return c.hopper(s)
 	case cir.SyncWarp:
 		return c.syncWarp()
 	case cir.NamedBarrier:
@@ -160,6 +150,25 @@ func (c *compiler) stmt(s cir.Stmt) func(*warp) {
 		return c.readClock(s)
 	}
 	c.fail("unknown statement %T", s)
+	return nil
+}
+
+// hopper compiles the statements of sm_90.
+func (c *compiler) hopper(s cir.Stmt) func(*warp) {
+	switch s := s.(type) {
+	case cir.MBarrierExpect:
+		return c.mbarrierExpect(s)
+	case cir.TensorLoad:
+		return c.tensorLoad(s)
+	case cir.WarpgroupMMA:
+		return c.warpgroupMMA(s)
+	case cir.WarpgroupArrive:
+		return c.warpgroupArrive()
+	case cir.WarpgroupCommit:
+		return c.warpgroupCommit()
+	case cir.WarpgroupWait:
+		return c.warpgroupWait(s)
+	}
 	return nil
 }
 

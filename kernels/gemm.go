@@ -128,19 +128,7 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 		ws.finish(k, w, p.acc, func() { end.store(w) })
 		return
 	}
-	k.If(st.units.Ne(0), func() {
-		st.choose(k.BlockX.Mul(0))
-		p.start()
-	}, nil)
-	k.Loop(0, st.units, func(u Expr) {
-		p.loop()
-		done := st.keep(u)
-		k.If(u.Add(1).Lt(st.units), func() {
-			st.choose(u.Add(1))
-			p.start()
-		}, func() { k.TriggerLaunchCompletion() })
-		ws.finish(k, done, p.acc, func() { end.store(done) })
-	})
+	st.run(p.start, p.loop, func(done work) { ws.finish(k, done, p.acc, func() { end.store(done) }) })
 }
 
 // tiledMMA lays an instruction out over the block's warps.

@@ -92,6 +92,26 @@ func (s *stream) choose(unit Expr) {
 	s.tileN.Set(n)
 }
 
+// run does the block's units: start begins a unit's copies, loop sums it up, and finish does the rest of it while the next
+// unit's copies are under way.
+func (s *stream) run(start, loop func(), finish func(done work)) {
+	k := s.k
+	k.Helper()
+	k.If(s.units.Ne(0), func() {
+		s.choose(k.BlockX.Mul(0))
+		start()
+	}, nil)
+	k.Loop(0, s.units, func(u Expr) {
+		loop()
+		done := s.keep(u)
+		k.If(u.Add(1).Lt(s.units), func() {
+			s.choose(u.Add(1))
+			start()
+		}, func() { k.TriggerLaunchCompletion() })
+		finish(done)
+	})
+}
+
 // work is the unit whose copies are started.
 func (s *stream) work() work {
 	return work{tileM: s.tileM.Expr, tileN: s.tileN.Expr, firstTile: s.first.Expr, tiles: s.tiles.Expr,

@@ -114,7 +114,7 @@ var _ = misuse("tmaload_elements", func(k *K) {
 		W := In[elem.U32](k, "W", Shape(64, 32).Strides(32, 1))
 		TMALoad(f, W, wide)                                        // ERROR "TMALoad: expects elements of one type, as they are stored, but got W of u32, stored as u32, to sA of u32, stored as f16"
 		TMALoad(f, A.Tile(Tile(64, 64), 0, 0), sA)                 // ERROR "TMALoad: expects tiles of one rank, but gA has shape \(64,64\) and sA has"
-		TMALoad(f, A.Tile(Tile(32, 64), 0, 0), sA.At(All, All, 0)) // ERROR "TMALoad: mode 0 expects one extent in both tiles, but gA \(32,64\) has 32 and sA"
+		TMALoad(f, A.Tile(Tile(32, 64), 0, 0), sA.At(All, All, 0)) // ERROR "TMALoad: mode 0 expects one extent, but gA \(32,64\) has 32 and sA"
 		TMALoad(f, A.Tile(Tile(64, 64), 0, All).At(All, All, 0), sA.At(All, All, 0))
 		TMALoad(f, A, sA.At(All, All, 0)) // ERROR "TMALoad: expects static extents, but A has shape \(M,K\)"
 	})

@@ -62,10 +62,11 @@ var _ = misuse("grids", func(k *K) {
 	k.If(k.Thread.Lt(1), func() {
 		k.GridDependencySynchronize() // ERROR "GridDependencySynchronize: expects to be called for all threads, but it is in the body of a Loop, an Unroll or an If"
 	}, nil)
-	Arrive(k, counters, 4)                     // ERROR "Arrive: expects one element, but N has shape \(4\): select one with At"
-	Arrive(k, in.At(0), 4)                     // ERROR "Arrive: expects a tensor that may be read and written, but J was not declared with InOut"
-	Arrive(k, counters.At(0), 0)               // ERROR "Arrive: expects a count of 1 or more blocks, but 0 may be 0"
-	Arrive(k, counters.At(k.Thread.Mod(4)), 2) // ERROR "Arrive: expects one counter and one count for the whole block, but they depend on the thread"
+	Arrive(k, counters, 4)                                    // ERROR "Arrive: expects one element, but N has shape \(4\): select one with At"
+	Arrive(k, in.At(0), 4)                                    // ERROR "Arrive: expects a tensor that may be read and written, but J was not declared with InOut"
+	Arrive(k, counters.At(0), 0)                              // ERROR "Arrive: expects a count of 1 or more blocks, but 0 may be 0"
+	Arrive(k, counters.At(k.Thread.Mod(4)), 2)                // ERROR "Arrive: expects one counter and one count for the whole block, but they depend on the thread"
+	Arrive(k, counters.At(k.Let("lane", k.Thread.Mod(4))), 2) // ERROR "Arrive: expects one counter and one count for the whole block, but they depend on the thread"
 	Copy(NewTiledCopy[elem.F32](atoms.UniversalCopy[Gmem, Rmem](32), Shape(32), Shape(1)), In[elem.F32](k, "B", Shape(32)).Tile(Tile(1), k.Thread), a)
 	k.GridDependencySynchronize() // ERROR "GridDependencySynchronize: expects to come before everything that may touch memory, but misuse_warp_test.go:"
 })

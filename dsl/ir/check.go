@@ -211,8 +211,13 @@ func CheckMap(dst, src *Tensor) error {
 			return fmt.Errorf("the elements of %s and %s do not belong together: of their partitions, %w", dst.Name, src.Name, err)
 		}
 	}
+	return sameExtents("views", dst, src)
+}
+
+// sameExtents says why two views do not have the same extents, mode by mode.
+func sameExtents(what string, dst, src *Tensor) error {
 	if dst.Layout.Rank() != src.Layout.Rank() {
-		return fmt.Errorf("expects views of one rank, but %s has shape %s and %s has %s", src.Name, src.Layout.Shape(), dst.Name, dst.Layout.Shape())
+		return fmt.Errorf("expects %s of one rank, but %s has shape %s and %s has %s", what, src.Name, src.Layout.Shape(), dst.Name, dst.Layout.Shape())
 	}
 	for i := range dst.Layout.Rank() {
 		if a, b := sizeOf(src.Layout.Mode(i)), sizeOf(dst.Layout.Mode(i)); a != b {

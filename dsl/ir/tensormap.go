@@ -97,7 +97,7 @@ func oneCopy(src *Tensor, coords []sym.Expr) error {
 
 // boxDims lists the dimensions of the tile in the order of its addresses in shared memory.
 func boxDims(src, dst *Tensor) ([]boxDim, error) {
-	if err := CheckTiles(src, dst); err != nil {
+	if err := checkTiles(src, dst); err != nil {
 		return nil, err
 	}
 	inverse, err := algebra.RightInverse(dst.Layout) // address -> coordinate
@@ -193,8 +193,8 @@ func engineSwizzle(t *Tensor) (int, error) {
 	return sw.B, nil
 }
 
-// CheckTiles says why two tiles do not have the same elements.
-func CheckTiles(src, dst *Tensor) error {
+// checkTiles says why two tiles do not have the same elements.
+func checkTiles(src, dst *Tensor) error {
 	if src.Elem != dst.Elem || src.Elem != src.Storage.Elem || dst.Elem != dst.Storage.Elem {
 		return fmt.Errorf("expects elements of one type, as they are stored, but got %s of %s, stored as %s, to %s of %s, stored as %s",
 			src.Name, src.Elem, src.Storage.Elem, dst.Name, dst.Elem, dst.Storage.Elem)
@@ -204,13 +204,8 @@ func CheckTiles(src, dst *Tensor) error {
 			return err
 		}
 	}
-	if src.Layout.Rank() != dst.Layout.Rank() {
-		return fmt.Errorf("expects tiles of one rank, but %s has shape %s and %s has %s", src.Name, src.Layout.Shape(), dst.Name, dst.Layout.Shape())
-	}
-	for i := range src.Layout.Rank() {
-		if a, b := sizeOf(src.Layout.Mode(i)), sizeOf(dst.Layout.Mode(i)); a != b {
-			return fmt.Errorf("mode %d expects one extent in both tiles, but %s %s has %d and %s %s has %d", i, src.Name, src.Layout.Shape(), a, dst.Name, dst.Layout.Shape(), b)
-		}
+	if err := sameExtents("tiles", dst, src); err != nil {
+		return err
 	}
 	if p := src.Storage.Param; p != nil && !p.Read {
 		return fmt.Errorf("expects an input as source, but %s was declared with Out", p.Name)

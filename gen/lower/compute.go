@@ -8,13 +8,9 @@ import (
 
 // gemm lowers to one MMA instruction for each fragment of C and each step along K.
 func (s *state) gemm(op ir.GemmOp) ([]cir.Stmt, error) {
-	size := func(t *ir.Tensor, mode int) int64 { n, _ := t.Layout.Mode(mode).IntSize(); return n }
-	k := int64(1)
-	if op.A.Layout.Rank() == 3 {
-		k = size(op.A, 2)
-	}
-	return s.nest(op.Pos, []int64{size(op.A, 1), size(op.B, 1), k}, func(x []sym.Expr) ([]cir.Stmt, error) {
-		m, n, k := serpentine(x[0], size(op.A, 1), x[1]), x[1], x[2]
+	each := repeats(op.A, op.B)
+	return s.nest(op.Pos, each, func(x []sym.Expr) ([]cir.Stmt, error) {
+		m, n, k := serpentine(x[0], each[0], x[1]), x[1], x[2]
 		a, err := s.operand(op.MMA, ir.A, op.A, []sym.Expr{m, k})
 		if err != nil {
 			return nil, err
@@ -29,6 +25,16 @@ func (s *state) gemm(op ir.GemmOp) ([]cir.Stmt, error) {
 		}
 		return []cir.Stmt{s.product(op, a, b, c)}, nil
 	})
+}
+
+// repeats are the extents of MMA_M, MMA_N and MMA_K, whose mode may have been selected away.
+func repeats(a, b *ir.Tensor) []int64 {
+	of := extents(a, 1)
+	k := int64(1)
+	if len(of) == 3 {
+		k = of[2]
+	}
+	return []int64{of[1], extents(b, 1)[1], k}
 }
 
 // serpentine walks the rows of A up and down in turn, so that neighbouring instructions share an operand also where

@@ -75,13 +75,11 @@ func (s *state) copy(op ir.CopyOp) ([]cir.Stmt, error) {
 
 // intrinsic is the C IR's name for a copy row.
 func (s *state) intrinsic(row *atoms.CopyRow, class cir.OpClass) *cir.Op {
-	if op, ok := s.ops[row.Name]; ok {
+	return s.intrinsicNamed(row.Name, func() *cir.Op {
+		op := CopyOp(row)
+		op.Class = class
 		return op
-	}
-	op := CopyOp(row)
-	op.Class = class
-	s.ops[row.Name] = op
-	return op
+	})
 }
 
 // CopyOp is the C IR's row for a copy atom that is an instruction.

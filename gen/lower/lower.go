@@ -196,4 +196,12 @@ func finish(s *state) error {
 	return nil
 }
 
+// intrinsicNamed is the C IR's instruction of a name, made once for each kernel.
+func (s *state) intrinsicNamed(name string, make func() *cir.Op) *cir.Op {
+	if s.ops[name] == nil {
+		s.ops[name] = make()
+	}
+	return s.ops[name]
+}
+
 func needAlign(a cir.Addr, bytes int) { a.Mem.Align = max(a.Mem.Align, bytes) }

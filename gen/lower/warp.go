@@ -105,10 +105,6 @@ func (s *state) product(op ir.GemmOp, a, b, c []cir.RegRef) cir.Stmt {
 		value := func(r []cir.RegRef) cir.Value { return cir.RegElem{Ref: r[0]} }
 		return cir.SetReg{Pos: op.Pos, Dst: c[0], Value: cir.FMA{X: value(a), Y: value(b), Z: value(c)}}
 	}
-	intrinsic, ok := s.ops[row.Name]
-	if !ok {
-		intrinsic = MMAOp(row)
-		s.ops[row.Name] = intrinsic
-	}
+	intrinsic := s.intrinsicNamed(row.Name, func() *cir.Op { return MMAOp(row) })
 	return cir.MMAStmt{Pos: op.Pos, Op: intrinsic, D: c, A: a, B: b, C: c}
 }

@@ -14,11 +14,9 @@ import (
 // tensorCopy lowers to one copy of a box.
 func (s *state) tensorCopy(op ir.TensorCopyOp) ([]cir.Stmt, error) {
 	name, _, _ := strings.Cut(op.Row.Name, "<") // whatever its size
-	intrinsic, ok := s.ops[name]
-	if !ok {
-		intrinsic = &cir.Op{Name: name, PTX: op.Row.PTX, Class: cir.TensorCopy, Arch: op.Row.Arch}
-		s.ops[name] = intrinsic
-	}
+	intrinsic := s.intrinsicNamed(name, func() *cir.Op {
+		return &cir.Op{Name: name, PTX: op.Row.PTX, Class: cir.TensorCopy, Arch: op.Row.Arch}
+	})
 	dst, err := s.addr(op.Dst, make([]sym.Expr, op.Dst.Layout.Rank()))
 	if err != nil {
 		return nil, err
@@ -54,19 +52,10 @@ func gmmaTail(row *atoms.MMARow) string {
 
 // warpgroupGemm lowers to one wgmma instruction for each tile of C and each step along K, the steps outermost.
 func (s *state) warpgroupGemm(op ir.WarpgroupGemmOp) ([]cir.Stmt, error) {
-	row := op.MMA.Row
-	intrinsic, ok := s.ops[GMMAOp(row).Name]
-	if !ok {
-		intrinsic = GMMAOp(row)
-		s.ops[intrinsic.Name] = intrinsic
-		s.out.Exactly = true
-	}
-	size := func(t *ir.Tensor, mode int) int64 { n, _ := t.Layout.Mode(mode).IntSize(); return n }
-	k := int64(1)
-	if op.A.Layout.Rank() == 3 {
-		k = size(op.A, 2)
-	}
-	return s.nest(op.Pos, []int64{size(op.A, 1), size(op.B, 1), k}, func(x []sym.Expr) ([]cir.Stmt, error) {
+	intrinsic := GMMAOp(op.MMA.Row)
+	intrinsic = s.intrinsicNamed(intrinsic.Name, func() *cir.Op { return intrinsic })
+	s.out.Exactly = true
+	return s.nest(op.Pos, repeats(op.A, op.B), func(x []sym.Expr) ([]cir.Stmt, error) {
 		a, err := s.smemMatrix(op.MMA, op.A, x[0], x[2])
 		if err != nil {
 			return nil, err

@@ -9,9 +9,9 @@ import (
 
 // untested says why a row has no test, by the beginning of its name.
 var untested = []struct{ prefix, reason string }{
-	{"SM90_64x", "wgmma reads shared memory through descriptors: its PTX is assembled only"},
+	{"SM90_64x", "wgmma reads shared memory through descriptors: tests of its own multiply by those of operands there, the others' PTX is assembled only"},
 	{"SM90_BULK", "bulk copies end at an mbarrier: their PTX is assembled only"},
-	{"SM90_TMA", "tensor copies need a descriptor of the tensor: their PTX is assembled only"},
+	{"SM90_TMA", "tensor copies need a descriptor of the tensor: tests of their own make the loads, the others' PTX is assembled only"},
 	{"UniversalCopy<f", "is the copy of raw bits of the same width"},
 }
 

@@ -64,6 +64,9 @@ func Compile(ctx context.Context, dev *cuda.Device, kernels ...*cir.Kernel) ([]*
 	return out, nil
 }
 
+// Fits says why the device cannot run a kernel, or nil.
+func Fits(dev *cuda.Device, k *cir.Kernel) error { return needs(k).Fits(dev.Info()) }
+
 // needs is what a kernel asks of a device.
 func needs(k *cir.Kernel) launch.Bundle {
 	return launch.Bundle{Name: k.Name, Arch: k.Arch, Exactly: k.Exactly, Threads: k.Threads, SharedBytes: k.SmemBytes}

@@ -87,7 +87,7 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product, only stri
 		if err != nil {
 			return nil, err
 		}
-		if !runs(dev, k) {
+		if device.Fits(dev, k) != nil {
 			continue
 		}
 		of = append(of, o)
@@ -132,12 +132,6 @@ func candidates(ctx context.Context, dev *cuda.Device, list []product, only stri
 		}})
 	}
 	return out, nil
-}
-
-// runs reports whether the device has the kernel's instructions.
-func runs(dev *cuda.Device, k *cir.Kernel) bool {
-	have := dev.Info().Major*10 + dev.Info().Minor
-	return have >= k.Arch && (!k.Exactly || have == k.Arch)
 }
 
 // launcher binds a program to memory.

@@ -151,7 +151,7 @@ func (b *bench) operations(ctx context.Context, of pipe) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !runs(b.dev, k) {
+	if device.Fits(b.dev, k) != nil {
 		return 0, nil
 	}
 	programs, err := device.Compile(ctx, b.dev, device.Clocked(k))
