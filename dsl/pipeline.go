@@ -69,7 +69,8 @@ func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
 	return p
 }
 
-// made is the pipeline, unless NewPipeline did not make it: or of a kernel that is recorded already: then it knows none to report to.
+// made is the pipeline, unless NewPipeline did not make it, or for a kernel that is recorded already: then there is no kernel
+// to report to.
 func (p *Pipeline) made(op string) *Pipeline {
 	if p == nil || p.k == nil {
 		panic(never{op, "a Pipeline", neverSet})

@@ -10,7 +10,7 @@ import (
 
 // WarpgroupGemm starts c += a*b by wgmma: a and b are partitions (PartitionA, PartitionB) of shared memory
 // (MMA,MMA_M,MMA_K) and (MMA,MMA_N,MMA_K), c accumulators (MMA,MMA_M,MMA_N); the K mode may have been selected away. Rows
-// along K are swizzled by Sw<1..3,4,3> on bytes. It comes between WarpgroupArrive and WarpgroupCommitBatch; until a
+// along K, or columns along M or N for an atom of that major, are swizzled by Sw<1..3,4,3> on bytes. It comes between WarpgroupArrive and WarpgroupCommitBatch; until a
 // WarpgroupWait nothing else may touch c, nor write what a and b are in.
 func WarpgroupGemm[D, A, B, C elem.Any](m TiledMMA[D, A, B, C], a Tensor[Smem, A], b Tensor[Smem, B], c Tensor[Rmem, C]) {
 	k := together("WarpgroupGemm", origin(a), origin(b), origin(c))
