@@ -42,7 +42,7 @@ gpu-bundle:
 	$(GO) test -c $(LDFLAGS) -o bundle/cuda.test ./cuda
 	$(GO) test -c $(LDFLAGS) -o bundle/cublas.test ./cuda/cublas
 	$(GO) test -c $(LDFLAGS) -o bundle/launch.test ./cuda/launch
-	cp tests/device/run.sh tests/device/bench/compare.py out/gemm_f16/gemm_f16.cu bundle/
+	cp tests/device/run.sh tests/device/bench/compare.py bundle/
 	@du -sh bundle
 
 # The same for gocute tune: bundle/gocute tune --run bundle/gemm measures the GEMM's family there.

@@ -25,6 +25,7 @@ type entryHead struct {
 	Sum     string  `json:"sha256"` // of the payload
 	Log     string  `json:"log"`    // what the compiler printed
 	Seconds float64 `json:"seconds"`
+	Prelude bool    `json:"prelude,omitempty"` // nvcc read it in place of the toolkit's headers
 }
 
 const entryFormat = 1

@@ -66,6 +66,7 @@ type PTX struct {
 	Code    []byte
 	Hit     bool    // true if it came from the cache
 	Seconds float64 // wall time of the front end when it ran, now or then
+	Prelude bool    // true if nvcc read gocute's declarations in place of the toolkit's headers; see Toolchain
 }
 
 // Binary returns the cubin for the chip.

@@ -21,6 +21,13 @@
 // accepted with a line in Toolchain.Warnings. nvcc preprocesses with a host
 // compiler, so gcc has to be on PATH (or named by NVCC_CCBIN).
 //
+// # What nvcc reads before a kernel
+//
+// Printed kernels use few of CUDA's declarations, and the toolkit's headers and the host's take nvcc longer (0.3 s) than
+// a small kernel. So it reads a prelude in their place: declarations of the same functions, by which the PTX is the
+// same to the byte. What needs more than those, and all source that gocute did not print, is compiled after the headers;
+// PTX.Prelude tells, and Toolchain.FullHeaders turns the prelude off.
+//
 // # Which NVRTC
 //
 // NVRTC is the same compiler as a library: FindNVRTC loads it without cgo. It

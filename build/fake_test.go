@@ -25,6 +25,7 @@ for a in "$@"; do
   prev=$a
 done
 if grep -q REFUSE "$prev"; then echo "$PWD/$prev(1): error: refused"; exit 2; fi
+if grep -q NO_PRELUDE "$prev"; then case "$*" in *prelude*) echo "$prev(1): error: identifier is undefined"; exit 2;; esac; fi
 if grep -q SLOW "$prev"; then sleep 30; fi
 case "$out" in
 *.ptx) grep -v '^//' "$prev" > "$out";;

@@ -23,12 +23,12 @@ func (t *Toolchain) Compile(ctx context.Context, src Source) (*Result, error) {
 
 // run makes the PTX of one virtual chip and the cubins of its chips.
 func (t *Toolchain) run(ctx context.Context, j *job) error {
-	key := j.key("ptx", j.src.Code, []byte(j.includes), []byte(strings.Join(j.frontArgs(), "\x00")))
+	key := j.key("ptx", j.src.Code, t.frontKey(j))
 	e, hit, err := t.step(ctx, j, key, j.ptx.Arch, t.front)
 	if err != nil {
 		return err
 	}
-	j.ptx.Code, j.ptx.Hit, j.ptx.Seconds = e.payload, hit, e.Seconds
+	j.ptx.Code, j.ptx.Hit, j.ptx.Seconds, j.ptx.Prelude = e.payload, hit, e.Seconds, e.Prelude
 	j.warn(e.Log)
 	for _, arch := range j.archs {
 		key := j.key("cubin", j.ptx.Code, []byte(strings.Join(j.asmArgs(arch), "\x00")))
@@ -85,11 +85,6 @@ func (j *job) asmArgs(arch string) []string {
 // includeLink names the link that stands for an include folder while compiling:
 // __FILE__ then shows no path of this machine.
 func includeLink(i int) string { return fmt.Sprintf("include%d", i) }
-
-// front runs nvcc's preprocessor and optimiser: source to PTX.
-func (t *Toolchain) front(ctx context.Context, j *job, arch string) (entry, error) {
-	return t.nvcc(ctx, j, arch, j.frontArgs(), j.src.Name+".cu", j.src.Code, j.src.Name+".ptx")
-}
 
 // assemble runs ptxas through nvcc: PTX to cubin.
 func (t *Toolchain) assemble(ctx context.Context, j *job, arch string) (entry, error) {
@@ -151,7 +146,7 @@ func (j *job) fill(dir, in string, data []byte) error {
 			return fmt.Errorf("include folder %s: %w", inc, err)
 		}
 	}
-	return nil
+	return fillPrelude(dir)
 }
 
 // neutral removes from PTX what depends on the temporary folder: the path

@@ -26,7 +26,7 @@ if [ -z "${GOCUTE_CUBLAS:-}" ]; then
 fi
 
 for t in cuda cublas launch; do step $t:cuda 1 ./$t.test -test.v -test.run GPU; done
-step device 8 ./device.test -test.v -test.skip '^TestAgreement$'
+step device 8 ./device.test -test.v -test.skip '^(TestAgreement|TestCompileTime)$'
 step agree 12 ./device.test -test.run '^TestAgreement$' # prints its table
 step bench 60 ./bench -csv "$logs/bench.csv"
 results=$logs/bench.csv
@@ -41,18 +41,8 @@ step plot 1 ./bench -plot "$results" -o "$logs/bench.svg"
 # What make tune-bundle prepared, if it did.
 if [ -d gemm ]; then step tune 24 ./gocute tune --run gemm -o "$logs/gemm.tune.json"; fi
 
-# How long nvcc takes for the GEMM, alone in an empty folder.
-compile() (
-  dir=$(mktemp -d) && cp gemm_f16.cu "$dir" && cd "$dir" || exit
-  for arch in sm_80 sm_90; do
-    for i in 1 2 3; do
-      t0=$EPOCHREALTIME
-      nvcc -cubin -arch=$arch -O3 -std=c++14 -Xcicc -O2 gemm_f16.cu -o gemm.cubin || exit
-      awk -v a=$arch -v s="$t0" -v e="$EPOCHREALTIME" 'BEGIN { printf "nvcc gemm_f16.cu %s %.2f s\n", a, e - s }'
-    done
-  done
-)
-if command -v nvcc >/dev/null; then step nvcc 6 compile; fi
+# How long nvcc takes, with nothing else running.
+step nvcc 64 ./device.test -test.v -test.run '^TestCompileTime$'
 if command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck; do
     GOCUTE_TEST_SMALL=1 step $tool 2 compute-sanitizer --tool $tool --report-api-errors no --error-exitcode 9 \
