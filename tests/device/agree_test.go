@@ -22,7 +22,7 @@ import (
 // those for which no bound is stated, where sums are split, functions follow or strides are arguments.
 func agreeing() []*dsl.Kernel {
 	list := slices.DeleteFunc(kernels.Library(), func(k *dsl.Kernel) bool {
-		return slices.Contains([]string{"gemm_f16_bias_gelu", "gemm_f16_f16_splitk", "gemm_f16_f16_batched"}, k.Name())
+		return slices.Contains([]string{"gemm_f16_bias_gelu", "gemm_f16_f16_splitk", "gemm_f16_f16_wgmma_splitk", "gemm_f16_f16_batched"}, k.Name())
 	})
 	return append(list, tf32gemm.GEMM(), saxpy.Saxpy(), gemmS8())
 }
@@ -33,6 +33,10 @@ var tiles = map[string]map[string]int64{
 	"gemm_bf16":    {"M": 128, "N": 128, "K": 64},
 	"gemm_f16_f16": {"M": 256, "N": 128, "K": 64},
 	"pipeline":     {"K": 16},
+
+	"gemm_f16_f16_tma":   {"M": 256, "N": 128, "K": 64},
+	"gemm_f16_f16_wgmma": {"M": 128, "N": 256, "K": 64},
+	"wgmma_pipeline":     {"K": 64},
 
 	"gemm_f16_f16_nt":    {"M": 128, "N": 128, "K": 64},
 	"gemm_f16_f16_small": {"M": 64, "N": 128, "K": 128},

@@ -32,7 +32,7 @@ func (r *rule) String() string {
 	return "f32 rounding"
 }
 
-var mmaOp = regexp.MustCompile(`^mma\.sync.*\.m\d+n\d+k(\d+)\..*\.(f\d+)$`)
+var mmaOp = regexp.MustCompile(`^w?g?mma\.(?:sync|mma_async).*\.m\d+n\d+k(\d+)(?:\.row\.col)?\.(f\d+)\.`)
 
 // ruleOf reads the rule off the kernel's C IR: copies, integer MMAs and arithmetic that rounds once an operation leave
 // no room; a float MMA may add its products in any order and with any intermediate rounding.
@@ -46,13 +46,17 @@ func ruleOf(k *Kernel) (*rule, error) {
 		if a, ok := s.(cir.Atomic); ok {
 			r.sums = r.sums || a.Op == cir.AtomicAdd && a.Dst.Mem.Elem.IsFloat()
 		}
-		if m, ok := s.(cir.MMAStmt); ok {
-			if found := mmaOp.FindStringSubmatch(m.Op.PTX); found != nil {
-				depth, _ := strconv.ParseInt(found[1], 10, 64)
-				r.depth = depth
-				if found[2] != "f32" {
-					err = fmt.Errorf("%s: no bound is stated for %s", c.Name, m.Op.PTX)
-				}
+		op := ""
+		switch s := s.(type) {
+		case cir.MMAStmt:
+			op = s.Op.PTX
+		case cir.WarpgroupMMA:
+			op = s.Op.PTX
+		}
+		if found := mmaOp.FindStringSubmatch(op); found != nil {
+			r.depth, _ = strconv.ParseInt(found[1], 10, 64)
+			if found[2] != "f32" {
+				err = fmt.Errorf("%s: no bound is stated for %s", c.Name, op)
 			}
 		}
 	})
@@ -106,6 +110,7 @@ func TestRules(t *testing.T) {
 		"copy": {kernels.AsyncCopy(), rule{}}, "integers": {gemmS8(), rule{}},
 		"sums": {kernels.RowSums(), rule{sums: true}}, "whole sums": {kernels.ColumnSums(), rule{}},
 		"tile": {kernels.MMATile(), rule{depth: 16}}, "gemm": {kernels.GEMMF16Out(), rule{depth: 16, scaled: true}},
+		"warpgroups": {kernels.WarpgroupPipeline(), rule{depth: 16}},
 	} {
 		r, err := ruleOf(x.k)
 		require.NoError(t, err, name)
