@@ -85,6 +85,28 @@ func (k *K) If(c Cond, then func(), otherwise func()) {
 	k.add(op)
 }
 
+// Switch records body(0), …, body(n-1), of which the kernel takes the one of i, which is below n: what a Loop's variable
+// cannot do, it can, and choose among fragments.
+func (k *K) Switch(i any, n int, body func(i int)) {
+	e, ok := k.expr("Switch", i)
+	if !ok || !k.function("Switch", body == nil) {
+		return
+	}
+	if lo, hi := e.Range(); n < 1 || lo < 0 || hi >= int64(n) {
+		k.errorf("Switch", "expects an index below its %d cases, but %s is from %d to %d", n, e, lo, hi)
+		return
+	}
+	k.switchFrom(Expr{k: k, e: e}, 0, n, body)
+}
+
+func (k *K) switchFrom(i Expr, first, n int, body func(int)) {
+	if first == n-1 {
+		body(first)
+		return
+	}
+	k.If(i.Eq(first), func() { body(first) }, func() { k.switchFrom(i, first+1, n, body) })
+}
+
 // Let gives an integer a name in the emitted code, where it is computed once.
 func (k *K) Let(name string, x any) Expr { return k.let("Let", name, x, false) }
 

@@ -23,10 +23,12 @@ var reserved = words(`
 	INT_MAX INT_MIN UINT_MAX LONG_MAX FLT_MAX FLT_MIN DBL_MAX DBL_MIN RAND_MAX CHAR_BIT stdin stdout stderr linux unix
 
 	min max abs fabs fabsf fma fmaf fmin fminf fmax fmaxf exp expf tanh tanhf sqrt sqrtf floor_div floor_mod
+	sigmoid_f32 sigmoid_f64
 	floor_div64 floor_mod64 round_tf32 make_uint2 make_uint4 make_float2 make_float4 mbarrier_init mbarrier_arrive
 	mbarrier_arrive_warp mbarrier_wait cp_async_arrive cp_async_fence cp_async_wait
 	load_b8 load_b16 load_b32 load_b64 load_b128 store_b8 store_b16 store_b32 store_b64 store_b128 clear_b8 clear_b16
-	clear_b32 clear_b64 clear_b128
+	clear_b32 clear_b64 clear_b128 load_shared_b32 load_shared_b64 load_shared_b128 store_shared_b32 store_shared_b64
+	store_shared_b128
 	round2_f16 round2_bf16 f16_to_f32 bf16_to_f32 f32_to_f16 f64_to_f16 s32_to_f16 u32_to_f16 s64_to_f16 u64_to_f16 f32_to_bf16 f64_to_odd
 	s32_to_odd u32_to_odd s64_to_odd u64_to_odd add_f16 sub_f16 mul_f16 min_f16 max_f16 neg_f16 abs_f16 fma_f16 add_bf16
 	sub_bf16 mul_bf16 min_bf16 max_bf16 neg_bf16 abs_bf16 fma_bf16 shfl_sync_f16 shfl_up_sync_f16

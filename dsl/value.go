@@ -89,6 +89,10 @@ func (v Val[E]) Exp() Val[E] { return v.unary("Exp", cir.ExpOp) }
 // Tanh is the hyperbolic tangent of v.
 func (v Val[E]) Tanh() Val[E] { return v.unary("Tanh", cir.TanhOp) }
 
+// Sigmoid is the logistic function of v, 1/(1 + e to the -v). Of f32 it is several times faster than the same by Exp and
+// Div, and errs by at most 2^-21 + |v|*2^-23 of itself, where those err by 2^-22; it is 0 where it is less than 2^-126.
+func (v Val[E]) Sigmoid() Val[E] { return v.unary("Sigmoid", cir.SigmoidOp) }
+
 func (v Val[E]) cmp(op string, o cir.CmpOp, w Val[E]) Cond {
 	k, err := join(op, operand(v), operand(w))
 	c := cir.ValCmp{Op: o, X: v.v, Y: w.v}
@@ -148,8 +152,35 @@ func Combine[S, D Space, E, O elem.Any](dst Tensor[D, O], src Tensor[S, E], f fu
 
 // Convert declares a fragment of type O with the values of src, rounded.
 func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
+	return mapped("Convert", src, func(v Val[E]) Val[O] { return convert[O]("Convert", v) })
+}
+
+// Mapped declares a fragment of type O with f of src's elements: one step where Convert and a Map of it are two.
+func Mapped[O, E elem.Any](src Tensor[Rmem, E], f func(Val[E]) Val[O]) Tensor[Rmem, O] {
+	return mapped("Mapped", src, f)
+}
+
+func mapped[O, E elem.Any](op string, src Tensor[Rmem, E], f func(Val[E]) Val[O]) Tensor[Rmem, O] {
+	out := fragmentAs[O](op, src)
+	if out.t == nil {
+		return out
+	}
+	var each func(Val[O], Val[E]) Val[O] // nil is an error of mapInto
+	if f != nil {
+		each = func(_ Val[O], v Val[E]) Val[O] { return f(v) }
+	}
+	mapInto(op, out, each, src)
+	return out
+}
+
+// FragmentAs declares registers for elements of type O at src's coordinates: make_fragment_like<O>. It has no values yet.
+func FragmentAs[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
+	return fragmentAs[O]("FragmentAs", src)
+}
+
+func fragmentAs[O, E elem.Any](op string, src Tensor[Rmem, E]) Tensor[Rmem, O] {
 	out := Tensor[Rmem, O]{k: src.k}
-	if together("Convert", origin(src)) == nil {
+	if together(op, origin(src)) == nil {
 		return out
 	}
 	kind := elem.KindOf[O]()
@@ -158,11 +189,9 @@ func Convert[O, E elem.Any](src Tensor[Rmem, E]) Tensor[Rmem, O] {
 		out.t, err = src.k.registers(src.t.Name+"_"+kind.String(), src.t.Base, kind, l, src.t.Values)
 	}
 	if err != nil {
-		src.k.errorf("Convert", "%v", err)
+		src.k.errorf(op, "%v", err)
 		out.t = nil
-		return out
 	}
-	Map(src, out, func(v Val[E]) Val[O] { return convert[O]("Convert", v) })
 	return out
 }
 

@@ -15,8 +15,8 @@
 //
 // # Arithmetic
 //
-// Every operation on values rounds once, to nearest even, to the kind of its result; FMA rounds once. ExpOp, TanhOp
-// and SqrtOp are computed in float64 and rounded, so hardware may differ from them in the last places.
+// Every operation on values rounds once, to nearest even, to the kind of its result; FMA rounds once. ExpOp, TanhOp,
+// SigmoidOp and SqrtOp are computed in float64 and rounded, so hardware may differ from them in the last places.
 //
 // MMA: products are exact. Floating-point results are the sum of C and all products, added in float64 in order of
 // k and then rounded once to the kind of D. Float64 keeps every f16, bf16 and tf32 product, and its additions err
@@ -54,6 +54,6 @@
 // With Options.Exact a cell holds an element of the field of Prime elements, whatever its kind. Every copy, MMA, FMA
 // and linear operation is exact there; what has no meaning in a field is refused.
 //
-// exp and tanh are rounded correctly here; CUDA's expf and tanhf may be two units in the last place away, half kinds
-// computed through them one. Square roots, sums, products and quotients are rounded correctly on both sides.
+// exp, tanh and sigmoid are rounded correctly here; CUDA's expf and tanhf may be two units in the last place away, half kinds
+// computed through them one; a sigmoid of f32 errs there by up to 2^-21 + |x|*2^-23 of itself. Square roots, sums, products and quotients are rounded correctly on both sides.
 package emu

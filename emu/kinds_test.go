@@ -49,7 +49,7 @@ func TestKinds(t *testing.T) {
 		for op := cir.AddOp; op <= cir.MaxOp; op++ {
 			check(cir.CanCompute(op, k), runs(t, k, func(x cir.Value) cir.Value { return cir.Binary{Op: op, X: x, Y: x} }, nil), "%s %s", op, k)
 		}
-		for op := cir.NegOp; op <= cir.TanhOp; op++ {
+		for op := cir.NegOp; op <= cir.SigmoidOp; op++ {
 			check(cir.CanCompute(op, k), runs(t, k, func(x cir.Value) cir.Value { return cir.Unary{Op: op, X: x} }, nil), "%s %s", op, k)
 		}
 		for op := cir.LT; op <= cir.NE; op++ {

@@ -196,6 +196,8 @@ var floatUnary = [...]func(x, _, _ float64) float64{
 	cir.SqrtOp: func(x, _, _ float64) float64 { return math.Sqrt(x) },
 	cir.ExpOp:  func(x, _, _ float64) float64 { return math.Exp(x) },
 	cir.TanhOp: func(x, _, _ float64) float64 { return math.Tanh(x) },
+
+	cir.SigmoidOp: func(x, _, _ float64) float64 { return 1 / (1 + math.Exp(-x)) },
 }
 
 var floatBinary = [...]func(x, y, _ float64) float64{

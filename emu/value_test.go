@@ -46,6 +46,7 @@ func TestFloatOperations(t *testing.T) {
 		}
 		for op, f := range map[cir.UnaryOp]func(x float64) float64{
 			cir.NegOp: func(x float64) float64 { return -x }, cir.AbsOp: math.Abs, cir.SqrtOp: math.Sqrt, cir.ExpOp: math.Exp, cir.TanhOp: math.Tanh,
+			cir.SigmoidOp: func(x float64) float64 { return 1 / (1 + math.Exp(-x)) },
 		} {
 			got := evaluate(t, k, xs, ys, func(x, _ cir.Value, _ *cir.Param) cir.Value {
 				return cir.Unary{Op: op, X: cir.Unary{Op: cir.AbsOp, X: x}}

@@ -20,13 +20,13 @@ func (o output[E, Acc, Q, O]) direct(w work) {
 	to := r2g.Slice(w.thread).PartitionD(gC)         // (CPY,CPY_M,CPY_N)
 	old := g2r.Slice(w.thread).PartitionS(gC)        // (CPY,CPY_M,CPY_N)
 	f := newFusion(o.in, g2r, w.thread, func(t Tensor[Gmem, O]) Tensor[Gmem, O] { return ordered(o.columns, t, p.g.BM, w) })
-	k.Unroll(to.Extent(1), func(m Expr) {
+	acc := func(m any, n int) Tensor[Rmem, Acc] { // (CPY)
+		return group(o.columns, from, m, n).Tile(Tile(o.columns.vectors()), 0)
+	}
+	x := make([]Tensor[Rmem, Q], to.Extent(2)) // (CPY)
+	scaled := func(v Val[Acc]) Val[Q] { return To[Q](v).Mul(o.alpha) }
+	finish := func(m Expr) {
 		k.Helper()
-		x := make([]Tensor[Rmem, Q], to.Extent(2)) // (CPY)
-		for n := range x {
-			x[n] = Convert[Q](group(o.columns, from, m, n).Tile(Tile(o.columns.vectors()), 0))
-			Map(x[n], x[n], func(v Val[Q]) Val[Q] { return v.Mul(o.alpha) })
-		}
 		k.If(o.beta.Ne(Lit[Q](0)), func() {
 			k.Helper()
 			for n := range x {
@@ -36,15 +36,41 @@ func (o output[E, Acc, Q, O]) direct(w work) {
 			}
 		}, nil)
 		for n := range x {
-			f.apply(x[n], All, m, n)
+			f.apply(x[n], n, All, m, n)
 			Copy(r2g, Convert[O](x[n]), to.At(All, m, n))
 		}
+	}
+	if o.in.f == nil { // the loop below takes up to 3 % of small products' time
+		k.Unroll(to.Extent(1), func(m Expr) {
+			k.Helper()
+			for n := range x {
+				x[n] = Mapped(acc(m, n), scaled)
+			}
+			finish(m)
+		})
+		return
+	}
+	// Not unrolled: all but what takes the sums from their registers is compiled once. Unrolled, a function of many
+	// instructions is more than the cache of instructions holds.
+	f.hold(len(x), to.Extent(0), func(n int) []any { return []any{All, 0, n} })
+	k.Loop(0, to.Extent(1), func(m Expr) {
+		k.Helper()
+		for n := range x {
+			x[n] = FragmentAs[Q](acc(0, n))
+		}
+		k.Switch(m, to.Extent(1), func(m int) {
+			k.Helper()
+			for n := range x {
+				Map(acc(m, n), x[n], scaled)
+			}
+		})
+		finish(m)
 	})
 }
 
 // group is the accumulators of a thread's n-th vectors in the m-th rows: what vec/2 instructions of mma.sync have, or a
 // part of what one of wgmma has.
-func group[Acc elem.Any](c columns, acc Tensor[Rmem, Acc], m Expr, n int) Tensor[Rmem, Acc] {
+func group[Acc elem.Any](c columns, acc Tensor[Rmem, Acc], m any, n int) Tensor[Rmem, Acc] {
 	groups := acc.Extent(0) / (2 * c.vec)
 	return acc.At(All, m, n/groups).Tile(Tile(2*c.vec), n%groups) // (CPY)
 }
@@ -53,7 +79,38 @@ func group[Acc elem.Any](c columns, acc Tensor[Rmem, Acc], m Expr, n int) Tensor
 type fusion[O, Q elem.Any] struct {
 	in    *EpilogueInputs[Q, O]
 	g2r   TiledCopy[Gmem, Rmem, O]
-	parts []Tensor[Gmem, O] // of the inputs, as g2r partitions C
+	parts []Tensor[Gmem, O]   // of the inputs, as g2r partitions C
+	held  [][]Tensor[Rmem, O] // of those inputs that are the same in all rows: what is read once
+}
+
+// mostHeld is how many registers an input may take from the first row to the last.
+const mostHeld = 16
+
+// hold reads what is the same in all rows at n places, of so many elements, of the first one, which is within C if any of a thread's rows is.
+func (f *fusion[O, Q]) hold(n, elements int, at func(int) []any) {
+	f.in.k.Helper()
+	f.held = make([][]Tensor[Rmem, O], len(f.parts))
+	for j := range f.parts {
+		if !f.in.inputs[j].row || n*elements*elem.KindOf[O]().Bits() > mostHeld*32 {
+			continue
+		}
+		for i := range n {
+			f.held[j] = append(f.held[j], f.read(j, at(i)...))
+		}
+	}
+}
+
+// read is what an input has at a place of the partitions.
+func (f *fusion[O, Q]) read(j int, at ...any) Tensor[Rmem, O] {
+	f.in.k.Helper()
+	here := f.parts[j].At(at...)
+	given := FragmentLike(here)
+	if f.in.inputs[j].vector {
+		Copy(f.g2r, here, given)
+	} else {
+		Map(here, given, func(v Val[O]) Val[O] { return v })
+	}
+	return given
 }
 
 // newFusion partitions the inputs; tile takes from one what a block has of it.
@@ -66,22 +123,19 @@ func newFusion[O, Q elem.Any](in *EpilogueInputs[Q, O], g2r TiledCopy[Gmem, Rmem
 	return f
 }
 
-// apply applies the function to what is at a place of the partitions.
-func (f fusion[O, Q]) apply(x Tensor[Rmem, Q], at ...any) {
+// apply applies the function to what is at a place of the partitions, the n-th of its row.
+func (f *fusion[O, Q]) apply(x Tensor[Rmem, Q], n int, at ...any) {
 	if f.in.f == nil {
 		return
 	}
 	f.in.k.Helper()
 	var inputs []Tensor[Rmem, Q]
-	for j, part := range f.parts {
-		here := part.At(at...)
-		given := FragmentLike(here)
-		if f.in.inputs[j].vector {
-			Copy(f.g2r, here, given)
+	for j := range f.parts {
+		if f.held[j] != nil {
+			inputs = append(inputs, Convert[Q](f.held[j][n]))
 		} else {
-			Map(here, given, func(v Val[O]) Val[O] { return v })
+			inputs = append(inputs, Convert[Q](f.read(j, at...)))
 		}
-		inputs = append(inputs, Convert[Q](given))
 	}
 	Transform(x, f.in.f, inputs...)
 }

@@ -30,6 +30,7 @@ type epilogueInput[O elem.Any] struct {
 	name   string
 	tensor Tensor[Gmem, O] // (M,N)
 	vector bool            // elements along N are adjacent
+	row    bool            // all rows are the same
 }
 
 func newEpilogue[Q, O elem.Any](k *K, f Epilogue[Q, O], m, n Expr) *EpilogueInputs[Q, O] {
@@ -50,29 +51,29 @@ func newEpilogue[Q, O elem.Any](k *K, f Epilogue[Q, O], m, n Expr) *EpilogueInpu
 // Row declares an element for each column of C, such as a bias.
 func (in *EpilogueInputs[Q, O]) Row(name string) {
 	in.k.Helper()
-	in.add(name, true, 0, 1)
+	in.add(epilogueInput[O]{name: name, vector: true, row: true}, 0, 1)
 }
 
 // Column declares an element for each row of C, such as a scale.
 func (in *EpilogueInputs[Q, O]) Column(name string) {
 	in.k.Helper()
-	in.add(name, false, 1, 0)
+	in.add(epilogueInput[O]{name: name}, 1, 0)
 }
 
 // Matrix declares a row-major matrix of C's extents, such as a residual.
 func (in *EpilogueInputs[Q, O]) Matrix(name string) {
 	in.k.Helper()
-	in.add(name, true, in.n, 1)
+	in.add(epilogueInput[O]{name: name, vector: true}, in.n, 1)
 }
 
-func (in *EpilogueInputs[Q, O]) add(name string, vector bool, strides ...any) {
+func (in *EpilogueInputs[Q, O]) add(x epilogueInput[O], strides ...any) {
 	in.k.Helper()
 	if in.done {
-		in.k.Fail("Epilogue", fmt.Errorf("expects inputs to be declared before the function is returned, but %s comes later", name))
+		in.k.Fail("Epilogue", fmt.Errorf("expects inputs to be declared before the function is returned, but %s comes later", x.name))
 		return
 	}
-	t := In[O](in.k, name, Shape(in.m, in.n).Strides(strides...))
-	in.inputs = append(in.inputs, epilogueInput[O]{name, t, vector})
+	x.tensor = In[O](in.k, x.name, Shape(in.m, in.n).Strides(strides...))
+	in.inputs = append(in.inputs, x)
 }
 
 // tolerance is the error that rounding to O alone may make, relative to the root mean square of the results; sums in 16
@@ -261,6 +262,7 @@ func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 	if vec == 1 { // rows that are not aligned: less to compile
 		together = 1
 	}
+	f.hold(1, to.Extent(0)*to.Extent(2), func(int) []any { return []any{All, 0, All} })
 	x := make([]Tensor[Rmem, Q], together) // (CPY,CPY_N)
 	k.Loop(0, to.Extent(1)/together, func(i Expr) {
 		k.Helper()
@@ -268,8 +270,7 @@ func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 		for j := range together {
 			acc := FragmentLike(from.At(All, 0, All)) // (CPY,CPY_N)
 			Copy(s2r, from.At(All, row(j), All), acc)
-			x[j] = Convert[Q](acc)
-			Map(x[j], x[j], func(v Val[Q]) Val[Q] { return v.Mul(r.alpha) })
+			x[j] = Mapped(acc, func(v Val[Acc]) Val[Q] { return To[Q](v).Mul(r.alpha) })
 		}
 		k.If(r.beta.Ne(Lit[Q](0)), func() {
 			k.Helper()
@@ -280,7 +281,7 @@ func (r rowStore[O, Q, Acc]) store(thr Layout, vec int) {
 			}
 		}, nil)
 		for j := range together {
-			f.apply(x[j], All, row(j), All)
+			f.apply(x[j], 0, All, row(j), All)
 			Copy(r2g, Convert[O](x[j]), to.At(All, row(j), All))
 		}
 	})

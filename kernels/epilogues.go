@@ -35,7 +35,7 @@ func ReLU[O elem.Any]() Epilogue[elem.F32, O] {
 
 // SiLU is x times its logistic function, x/(1+exp(-x)).
 func SiLU[O elem.Any]() Epilogue[elem.F32, O] {
-	return alone[O](func(x Val[elem.F32]) Val[elem.F32] { return logistic(x, x) }, func(x float64) float64 { return x / (1 + math.Exp(-x)) })
+	return alone[O](func(x Val[elem.F32]) Val[elem.F32] { return x.Mul(x.Sigmoid()) }, func(x float64) float64 { return x / (1 + math.Exp(-x)) })
 }
 
 // GELU is x/2*(1+tanh(u)) for u = sqrt(2/pi)*(x+0.044715*x^3), the usual approximation of x times the normal distribution.
@@ -44,18 +44,13 @@ func GELU[O elem.Any]() Epilogue[elem.F32, O] {
 	const cubic = 0.044715
 	scale := 2 * math.Sqrt(2/math.Pi)
 	return alone[O](func(x Val[elem.F32]) Val[elem.F32] {
-		return logistic(x, x.Mul(x).FMA(Lit[elem.F32](scale*cubic), Lit[elem.F32](scale)).Mul(x))
+		return x.Mul(x.Mul(x).FMA(Lit[elem.F32](scale*cubic), Lit[elem.F32](scale)).Mul(x).Sigmoid())
 	}, func(x float64) float64 { return x / (1 + math.Exp(-scale*(x+cubic*x*x*x))) })
 }
 
 // SiLUTimes is the gate of a feed-forward layer: SiLU(x), multiplied by an input "factor", a row-major matrix of C's
 // extents.
 func SiLUTimes[O elem.Any]() Epilogue[elem.F32, O] { return Chain(SiLU[O](), Times[O]()) }
-
-// logistic is x/(1+exp(-y)).
-func logistic(x, y Val[elem.F32]) Val[elem.F32] {
-	return x.Div(Lit[elem.F32](1).Add(y.Neg().Exp()))
-}
 
 // alone is an epilogue of x and nothing else.
 func alone[O elem.Any](f func(Val[elem.F32]) Val[elem.F32], ref func(float64) float64) Epilogue[elem.F32, O] {

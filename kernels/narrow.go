@@ -42,8 +42,7 @@ func newNarrow[E, Acc, Q, O elem.Any](o output[E, Acc, Q, O]) narrow[E, Acc, Q, 
 func (n narrow[E, Acc, Q, O]) store(o output[E, Acc, Q, O], w work) {
 	k, p := o.p.k, o.p
 	k.Helper()
-	x := Convert[Q](p.acc) // (MMA,MMA_M,MMA_N)
-	Map(x, x, func(v Val[Q]) Val[Q] { return v.Mul(o.alpha) })
+	x := Mapped(p.acc, func(v Val[Acc]) Val[Q] { return To[Q](v).Mul(o.alpha) }) // (MMA,MMA_M,MMA_N)
 	r2s := CopyOut[O](atoms.UniversalCopy[Rmem, Smem](2*elem.KindOf[O]().Bits()), p.mma)
 	toShared := r2s.Slice(w.thread)
 	from, to := toShared.RetileS(Convert[O](x)), toShared.PartitionD(n.sO) // (CPY,MMA_M,MMA_N) (CPY,SLICE_M,MMA_N)

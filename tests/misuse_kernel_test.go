@@ -245,3 +245,13 @@ var _ = misuse("huge_fragment", func(k *K) {
 	k.Threads(1)
 	FragmentLike(A) // ERROR "FragmentLike: A: a thread has 255 registers of 32 bits, but this fragment would have 1048576 elements of type f32"
 })
+
+var _ = misuse("switch_beyond", func(k *K) {
+	k.Threads(32)
+	k.Loop(0, 4, func(i Expr) {
+		k.Switch(i, 3, func(int) {})        // ERROR "^Switch: expects an index below its 3 cases, but t is from 0 to 3$"
+		k.Switch(i.Sub(1), 4, func(int) {}) // ERROR "^Switch: expects an index below its 4 cases, but t-1 is from -1 to 2$"
+		k.Switch(i, 0, func(int) {})        // ERROR "^Switch: expects an index below its 0 cases"
+		k.Switch(i, 4, nil)                 // ERROR "^Switch: expects a function, but got nil$"
+	})
+})

@@ -120,3 +120,15 @@ var _ = misuse("value_outside", func(k *K) {
 		return old.Add(none) // ERROR "^Add: expects a value, but got one that was never set$"
 	})
 })
+
+var _ = each("fp8_sigmoid", func(_ *K, v Val[elem.E5M2]) Val[elem.E5M2] {
+	return v.Sigmoid() // ERROR "^Sigmoid: elements of type e5m2 have no arithmetic"
+})
+
+var _ = misuse("mapped_by_nothing", func(k *K) {
+	A := In[elem.F16](k, "A", Shape(32, 4).Strides(4, 1))
+	k.Threads(32)
+	x := FragmentLike(A.At(k.Thread, All))
+	Mapped[elem.F32](x, nil)                       // ERROR "^Mapped: expects a function, but got nil$"
+	FragmentAs[elem.F32](Tensor[Rmem, elem.F16]{}) // ERROR "FragmentAs: "
+})

@@ -1,6 +1,8 @@
 package sym
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -177,6 +179,11 @@ func (e Expr) Xor(f Expr) Expr {
 	if e.Bits()&f.Bits() == 0 {
 		return e.Add(f)
 	}
+	for _, x := range [2][2]Expr{{e, f}, {f, e}} {
+		if low, high := x[0].above(x[1]); !high.Is(0) {
+			return low.Xor(x[1]).Add(high)
+		}
+	}
 	var args []Expr
 	k := int64(0)
 	for _, x := range []Expr{e, f} {
@@ -195,6 +202,22 @@ func (e Expr) Xor(f Expr) Expr {
 		}
 	}
 	return xorAll(args, k)
+}
+
+// above splits e into a part that is not negative and one of multiples of a power of two that f stays below: an
+// exclusive or with f leaves the latter as it is, whatever carries there are into it.
+func (e Expr) above(f Expr) (low, high Expr) {
+	_, hi := f.Range()
+	if f.Bits() == math.MaxUint64 || hi >= Unbounded {
+		return e, Expr{}
+	}
+	n := int64(1) << bits.Len64(uint64(hi))
+	_, low = e.split(n)
+	low = newExpr(low.k, slices.DeleteFunc(slices.Clone(low.terms()), func(t term) bool { return newExpr(0, []term{t}).DivisibleBy(n) }))
+	if lo, _ := low.Range(); lo < 0 {
+		return e, Expr{}
+	}
+	return low, e.Sub(low)
 }
 
 // xorAll combines terms and a constant into what reading the result's text term by term gives again: terms whose bits are

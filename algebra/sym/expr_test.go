@@ -36,6 +36,9 @@ func TestSimplification(t *testing.T) {
 		{i.Min(Int(7)), "i"},
 		{i.Max(Int(7)), "7"},
 		{x.Xor(Int(3)).Mul(Int(2)), "xor(2*tid,6)"},
+		{x.Add(i.Mul(Int(24))).Xor(x.Mod(Int(8))), "24*i+xor(tid%8,tid)"}, // multiples of 8 stay as they are, carries or not
+		{k.Add(x).Xor(x.FloorDiv(Int(32)).Mul(Int(2))), "K+xor(tid,2*(tid/32))"},
+		{i.Add(Int(29)).Xor(i.Mul(Int(2))), "xor(i+5,2*i)+24"},
 		{Int(-1).Mod(k).Add(x), "(-1)%K+tid"},
 		{Int(-3).FloorDiv(k).Add(x), "(-3)/K+tid"},
 		{x.Mul(Int(-2)).Mod(k).Add(x), "(-2*tid)%K+tid"},

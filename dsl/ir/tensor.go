@@ -139,9 +139,23 @@ func substStride(d algebra.Stride, value func(*sym.Symbol) (sym.Expr, bool)) alg
 	return algebra.D(modes...)
 }
 
-// At fixes the modes that the coordinate gives and keeps those that it leaves free.
+// At fixes the modes that the coordinate gives and keeps those that it leaves free. If that is none, the element is a view
+// with one mode of one element.
 func (t *Tensor) At(c algebra.Coord) (*Tensor, error) {
-	out, err := t.view(t.Name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) { return algebra.Slice(l, c) })
+	out, err := t.view(t.Name, func(l algebra.Layout) (algebra.Layout, algebra.Arith, error) {
+		if _, free := c.Leaves(); slices.Contains(free, true) {
+			return algebra.Slice(l, c)
+		}
+		one, err := algebra.Append(l, algebra.Compact(algebra.S(1)).Mode(0))
+		if err != nil {
+			return algebra.Layout{}, algebra.Arith{}, err
+		}
+		var modes []any
+		for i := range c.Rank() {
+			modes = append(modes, c.Mode(i))
+		}
+		return algebra.Slice(one, algebra.C(append(modes, algebra.Underscore)...))
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -39,12 +39,12 @@ const (
 	order                       // comparisons
 	sum                         // arithmetic
 	size                        // abs
-	root                        // sqrt, exp, tanh
+	root                        // sqrt, exp, tanh, sigmoid
 )
 
 var (
 	binaryNeeds  = [...]ability{sum, sum, sum, sum, sum, sum}
-	unaryNeeds   = [...]ability{sum, size, root, root, root}
+	unaryNeeds   = [...]ability{sum, size, root, root, root, root}
 	ternaryNeeds = [...]ability{sum, hold}
 )
 

@@ -36,11 +36,12 @@ const (
 	NegOp UnaryOp = iota
 	AbsOp
 	SqrtOp
-	ExpOp  // e to the x
-	TanhOp // hyperbolic tangent
+	ExpOp     // e to the x
+	TanhOp    // hyperbolic tangent
+	SigmoidOp // 1/(1 + e to the -x)
 )
 
-var unaryNames = [...]string{"neg", "abs", "sqrt", "exp", "tanh"}
+var unaryNames = [...]string{"neg", "abs", "sqrt", "exp", "tanh", "sigmoid"}
 
 func (o UnaryOp) String() string { return unaryNames[o] }
 

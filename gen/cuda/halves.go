@@ -46,7 +46,7 @@ var towardsZero = map[elem.Kind]string{elem.KF64: "__double2float_rz", elem.KS32
 func halfArithmetic(kind string) arithmetic {
 	return arithmetic{
 		[6]string{"add_" + kind, "sub_" + kind, "mul_" + kind, "", "min_" + kind, "max_" + kind},
-		[5]string{"neg_" + kind, "abs_" + kind, "", "", ""}, "fma_" + kind}
+		[6]string{"neg_" + kind, "abs_" + kind, "", "", "", ""}, "fma_" + kind}
 }
 
 // halfHelpers are the functions on 16-bit floats.

@@ -52,7 +52,7 @@ func (v *valuesKernel) operations(k elem.Kind) {
 	for op := cir.AddOp; op <= cir.MaxOp; op++ {
 		v.set(cir.CanCompute(op, k), k, cir.Binary{Op: op, X: x, Y: y}, "%s %s", op, k)
 	}
-	for op := cir.NegOp; op <= cir.TanhOp; op++ {
+	for op := cir.NegOp; op <= cir.SigmoidOp; op++ {
 		v.set(cir.CanCompute(op, k), k, cir.Unary{Op: op, X: x}, "%s %s", op, k)
 	}
 	one := cir.SetReg{Dst: ref(v.regs[elem.KF32], c(1), 1), Value: cir.Lit{Elem: elem.KF32, V: 1}}

@@ -181,7 +181,8 @@ func (p *printer) load(s cir.Load) {
 		if s.Pred != nil {
 			p.line("%s(%s);", p.vector("clear", s.Dst, w), p.wordsAt(s.Dst))
 		}
-		p.guarded(s.Pred, p.vector("load", s.Dst, w), p.pointer(s.Src, false), p.wordsAt(s.Dst))
+		what, from := p.place("load", s.Src, false)
+		p.guarded(s.Pred, p.vector(what, s.Dst, w), from, p.wordsAt(s.Dst))
 	}
 }
 
@@ -198,8 +199,17 @@ func (p *printer) store(s cir.Store) {
 		p.line("%s*reinterpret_cast<uint%d_t*>(%s) = %s(%s, %s);", p.when(s.Pred), w, p.pointer(s.Dst, true),
 			p.packed("get", subwords[w]), s.Src.Reg.Name, p.subword(s.Src, w))
 	default:
-		p.guarded(s.Pred, p.vector("store", s.Src, w), p.wordsAt(s.Src), p.pointer(s.Dst, true))
+		what, to := p.place("store", s.Dst, true)
+		p.guarded(s.Pred, p.vector(what, s.Src, w), p.wordsAt(s.Src), to)
 	}
+}
+
+// place is the helper that moves a vector to or from memory, and its address: in shared memory one of 32 bits.
+func (p *printer) place(what string, a cir.Addr, write bool) (helper, address string) {
+	if a.Mem.Space == cir.Shared {
+		return what + "_shared", p.shared(a)
+	}
+	return what, p.pointer(a, write)
 }
 
 // subwords are the kinds in whose guise vectors narrower than 32 bits enter and leave their register.

@@ -75,17 +75,17 @@ func (p *printer) param(v cir.ParamValue) text {
 // What a kind cannot do (see cir.CanCompute) is never looked up. Products name their rounding so that nvcc does not contract them with a following sum.
 type arithmetic struct {
 	binary [6]string // by cir.BinaryOp: add, sub, mul, div, min, max
-	unary  [5]string // by cir.UnaryOp: neg, abs, sqrt, exp, tanh
+	unary  [6]string // by cir.UnaryOp: neg, abs, sqrt, exp, tanh, sigmoid
 	fma    string
 }
 
 var (
 	floatArithmetic = arithmetic{
 		[6]string{"+", "-", "__fmul_rn", "/", "fminf", "fmaxf"},
-		[5]string{"-", "fabsf", "sqrtf", "expf", "tanhf"}, "fmaf"}
+		[6]string{"-", "fabsf", "sqrtf", "expf", "tanhf", "sigmoid_f32"}, "fmaf"}
 	intArithmetic = arithmetic{
 		[6]string{"+", "-", "*", "/", "min", "max"},
-		[5]string{"-", "abs"}, ""}
+		[6]string{"-", "abs"}, ""}
 )
 
 var arithmetics = map[elem.Kind]arithmetic{
@@ -93,7 +93,7 @@ var arithmetics = map[elem.Kind]arithmetic{
 	elem.KTF32: floatArithmetic, // a whole float until Convert or an instruction drops its lowest bits
 	elem.KF64: {
 		[6]string{"+", "-", "__dmul_rn", "/", "fmin", "fmax"},
-		[5]string{"-", "fabs", "sqrt", "exp", "tanh"}, "fma"},
+		[6]string{"-", "fabs", "sqrt", "exp", "tanh", "sigmoid_f64"}, "fma"},
 	elem.KF16:  halfArithmetic("f16"),
 	elem.KBF16: halfArithmetic("bf16"),
 	elem.KS32:  intArithmetic,

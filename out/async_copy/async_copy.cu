@@ -14,16 +14,12 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
-}
-
 __device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
   *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
+}
+
+__device__ __forceinline__ void load_shared_b128(uint32_t p, uint32_t* r) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
 }
 
 struct SM80_CP_ASYNC_CACHEALWAYS_U128 {
@@ -43,7 +39,6 @@ extern "C" __global__ void __launch_bounds__(128)
 async_copy(const half_t* __restrict__ A, half_t* D) {
   const int tid = (int)threadIdx.x;
   extern __shared__ __align__(1024) unsigned char smem[];
-  half_t* const sA = reinterpret_cast<half_t*>(smem);
   const uint32_t sA_u32 = smem_u32(smem);
 
   uint32_t tArA[4];
@@ -59,7 +54,7 @@ async_copy(const half_t* __restrict__ A, half_t* D) {
   __syncthreads();
   #pragma unroll
   for (int k = 0; k < 16; ++k) {
-    load_b128(sA + (128*tid + ((8*((2*tid + k/8)%8)) ^ (8*k))), tArA);
+    load_shared_b128(sA_u32 + 256*tid + ((16*((2*tid + k/8)%8)) ^ (16*k)), tArA);
     store_b128(tArA, D + 128*tid + 8*k);
   }
 }

@@ -14,6 +14,14 @@ __device__ __forceinline__ uint32_t smem_u32(const void* p) {
   return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+// 1/(1 + e to the -x), by the machine's own power of two and reciprocal: it errs by at most 2^-21 + |x|*2^-23 of itself.
+__device__ __forceinline__ float sigmoid_f32(float x) {
+  float power, r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(__fmul_rn(x, -1.44269504f)));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + power));
+  return r;
+}
+
 // Rounds to the nearest f16, ties to even; x is the lower one.
 __device__ __forceinline__ uint32_t round2_f16(float x, float y) {
   uint32_t r;
@@ -72,8 +80,8 @@ __device__ __forceinline__ void clear_b128(uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
 
-__device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+__device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -133,6 +141,7 @@ gemm_f16_bias_gelu(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
   float* const sC = reinterpret_cast<float*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 127) >> 7, 8*(bx/perGroup));
@@ -154,20 +163,20 @@ gemm_f16_bias_gelu(
   uint32_t tCrA[64];
   uint32_t tCrB[64];
   float tCrC[128];
+  uint32_t tbiasrbias[8];
+  uint32_t tbiasrbias1[8];
   float tXrC_f32[16];
   float tXrC_f321[16];
   uint32_t tCrC1[8];
   uint32_t tCrC2[8];
-  uint32_t tbiasrbias[8];
   float tbiasrbias_f32[16];
   uint32_t tXrC_f32_f16[8];
-  uint32_t tbiasrbias1[8];
   float tbiasrbias1_f32[16];
   uint32_t tXrC_f321_f16[8];
+  uint32_t tbiasrbias2[2];
   float tCrC3[4];
   float tCrC3_f32[4];
   uint32_t tCrC4[2];
-  uint32_t tbiasrbias2[2];
   float tbiasrbias2_f32[4];
   uint32_t tCrC3_f32_f16[2];
 
@@ -439,30 +448,65 @@ gemm_f16_bias_gelu(
 
   if ((N & 7) == 0) {
     #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k];
+    for (int i = 0; i < 2; ++i) {
+      clear_b128(tbiasrbias + 4*i);
+      if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
+        load_b128(bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1), tbiasrbias + 4*i);
       }
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+    }
+    #pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      clear_b128(tbiasrbias1 + 4*i);
+      if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
+        load_b128(bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1) + 64, tbiasrbias1 + 4*i);
       }
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k + 64];
-      }
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+    }
+    #pragma unroll 1
+    for (int t2 = 0; t2 < 4; ++t2) {
+      if (t2 == 0) {
+        #pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8)], alpha);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 64], alpha);
+        }
+      } else if (t2 == 1) {
+        #pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4], alpha);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 68], alpha);
+        }
+      } else if (t2 == 2) {
+        #pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 8], alpha);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 72], alpha);
+        }
+      } else {
+        #pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 12], alpha);
+        }
+        #pragma unroll
+        for (int i = 0; i < 16; ++i) {
+          tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 76], alpha);
+        }
       }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           clear_b128(tCrC1 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
             load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1),
+                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1),
                 tCrC1 + 4*i);
           }
         }
@@ -473,9 +517,9 @@ gemm_f16_bias_gelu(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           clear_b128(tCrC2 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
             load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 64,
+                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1) + 64,
                 tCrC2 + 4*i);
           }
         }
@@ -485,19 +529,12 @@ gemm_f16_bias_gelu(
         }
       }
       #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        clear_b128(tbiasrbias + 4*i);
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
-          load_b128(bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1), tbiasrbias + 4*i);
-        }
-      }
-      #pragma unroll
       for (int i = 0; i < 16; ++i) {
         tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)] = f16_to_f32(get_f16(tbiasrbias, 2*(i/2%4) + i%2 + 8*(i/8)));
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = (tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)]) / (1.0f + expf(-__fmul_rn(fmaf(__fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)], tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)]), 0.071354814f, 1.5957692f), tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)])));
+        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)], sigmoid_f32(__fmul_rn(fmaf(__fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)], tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)]), 0.071354814f, 1.5957692f), tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias_f32[2*(i/2%4) + i%2 + 8*(i/8)])));
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -507,17 +544,10 @@ gemm_f16_bias_gelu(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
           store_b128(
               tXrC_f32_f16 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1));
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        clear_b128(tbiasrbias1 + 4*i);
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
-          load_b128(bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1) + 64, tbiasrbias1 + 4*i);
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1));
         }
       }
       #pragma unroll
@@ -526,7 +556,7 @@ gemm_f16_bias_gelu(
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = (tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias1_f32[2*(i/2%4) + i%2 + 8*(i/8)]) / (1.0f + expf(-__fmul_rn(fmaf(__fmul_rn(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias1_f32[2*(i/2%4) + i%2 + 8*(i/8)], tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias1_f32[2*(i/2%4) + i%2 + 8*(i/8)]), 0.071354814f, 1.5957692f), tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias1_f32[2*(i/2%4) + i%2 + 8*(i/8)])));
+        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias1_f32[2*(i/2%4) + i%2 + 8*(i/8)], sigmoid_f32(__fmul_rn(fmaf(__fmul_rn(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias1_f32[2*(i/2%4) + i%2 + 8*(i/8)], tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias1_f32[2*(i/2%4) + i%2 + 8*(i/8)]), 0.071354814f, 1.5957692f), tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] + tbiasrbias1_f32[2*(i/2%4) + i%2 + 8*(i/8)])));
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -536,10 +566,10 @@ gemm_f16_bias_gelu(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
           store_b128(
               tXrC_f321_f16 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1) + 64);
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1) + 64);
         }
       }
     }
@@ -550,33 +580,35 @@ gemm_f16_bias_gelu(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          store_b64(
+          store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (2080*(thread/32%2) + 130*(thread/4%8) + 8*(thread%4) + 32*(thread/64)) + 4*(i%2) + 64*(i/2) + 1040*(m%2) + 2*(m/2) + 4160*j);
+              sC_u32 + 8320*(thread/32%2) + 520*(thread/4%8) + 32*(thread%4) + 128*(thread/64) + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 16640*j);
         }
       }
     }
     __syncthreads();
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      set_f16(
+          tbiasrbias2, i,
+          thread/32 + 128*blockM1 < M && thread%32 + 128*blockN1 + 32*i < N ? bias[thread%32 + 128*blockN1 + 32*i] : half_t{0x0000});
+    }
     #pragma unroll 1
-    for (int t2 = 0; t2 < 32; ++t2) {
+    for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 520*t2 + 32*i];
+        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 520*t3 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = tCrC3[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
+        tCrC3_f32[i] = __fmul_rn(tCrC3[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC4, i,
-              thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
+              thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -585,17 +617,11 @@ gemm_f16_bias_gelu(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        set_f16(
-            tbiasrbias2, i,
-            thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? bias[thread%32 + 128*blockN1 + 32*i] : half_t{0x0000});
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
         tbiasrbias2_f32[i] = f16_to_f32(get_f16(tbiasrbias2, i));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = (tCrC3_f32[i] + tbiasrbias2_f32[i]) / (1.0f + expf(-__fmul_rn(fmaf(__fmul_rn(tCrC3_f32[i] + tbiasrbias2_f32[i], tCrC3_f32[i] + tbiasrbias2_f32[i]), 0.071354814f, 1.5957692f), tCrC3_f32[i] + tbiasrbias2_f32[i])));
+        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i] + tbiasrbias2_f32[i], sigmoid_f32(__fmul_rn(fmaf(__fmul_rn(tCrC3_f32[i] + tbiasrbias2_f32[i], tCrC3_f32[i] + tbiasrbias2_f32[i]), 0.071354814f, 1.5957692f), tCrC3_f32[i] + tbiasrbias2_f32[i])));
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -603,7 +629,7 @@ gemm_f16_bias_gelu(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC3_f32_f16, i);
+        if (thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
     }
   }

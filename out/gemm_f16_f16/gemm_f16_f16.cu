@@ -72,8 +72,8 @@ __device__ __forceinline__ void clear_b128(uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
 
-__device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+__device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -132,6 +132,7 @@ gemm_f16_f16(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 131072);
   float* const sC = reinterpret_cast<float*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 255) >> 8, 8*(bx/perGroup));
@@ -403,19 +404,11 @@ gemm_f16_f16(
     for (int k = 0; k < 4; ++k) {
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k];
+        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k + 64];
-      }
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k + 64], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
@@ -481,9 +474,9 @@ gemm_f16_f16(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          store_b64(
+          store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (2080*(thread/32%4) + 130*(thread/4%8) + 8*(thread%4) + 32*(thread/128)) + 4*(i%2) + 64*(i/2) + 1040*(m%2) + 2*(m/2) + 8320*j);
+              sC_u32 + 8320*(thread/32%4) + 520*(thread/4%8) + 32*(thread%4) + 128*(thread/128) + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 33280*j);
         }
       }
     }
@@ -496,11 +489,7 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = tCrC3[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
+        tCrC3_f32[i] = __fmul_rn(tCrC3[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll

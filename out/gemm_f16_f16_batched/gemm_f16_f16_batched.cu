@@ -72,8 +72,8 @@ __device__ __forceinline__ void clear_b128(uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
 
-__device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+__device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -136,6 +136,7 @@ gemm_f16_f16_batched(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
   float* const sC = reinterpret_cast<float*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 127) >> 7, 8*(bx/perGroup));
@@ -175,67 +176,67 @@ gemm_f16_f16_batched(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tAcA_0 < M && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (16*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 2048,
-        tAcA_0 + 16 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tAcA_0 + 16 < M && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (32*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 4096,
-        tAcA_0 + 32 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tAcA_0 + 32 < M && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (48*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 6144,
-        tAcA_0 + 48 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tAcA_0 + 48 < M && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (64*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 8192,
-        tAcA_0 + 64 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tAcA_0 + 64 < M && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (80*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 10240,
-        tAcA_0 + 80 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tAcA_0 + 80 < M && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (96*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 12288,
-        tAcA_0 + 96 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tAcA_0 + 96 < M && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (112*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 14336,
-        tAcA_0 + 112 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tAcA_0 + 112 < M && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx,
-        tBcB_0 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tBcB_0 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (2*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 2048,
-        tBcB_0 + 2 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tBcB_0 + 2 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (4*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 4096,
-        tBcB_0 + 4 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tBcB_0 + 4 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (6*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 6144,
-        tBcB_0 + 6 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tBcB_0 + 6 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 8192,
-        tBcB_0 + 64 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tBcB_0 + 64 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (66*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 10240,
-        tBcB_0 + 66 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tBcB_0 + 66 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (68*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 12288,
-        tBcB_0 + 68 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tBcB_0 + 68 < N && 64*t + tAcA_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (70*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 14336,
-        tBcB_0 + 70 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
+        tBcB_0 + 70 < N && 64*t + tAcA_1 < K ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -257,19 +258,19 @@ gemm_f16_f16_batched(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tAcA_0 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (16*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tAcA_0 + 16 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tAcA_0 + 16 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
-        tBcB_0 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tBcB_0 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (2*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tBcB_0 + 2 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tBcB_0 + 2 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -296,27 +297,27 @@ gemm_f16_f16_batched(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (32*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
-        tAcA_0 + 32 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tAcA_0 + 32 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (48*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tAcA_0 + 48 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tAcA_0 + 48 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (64*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
-        tAcA_0 + 64 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tAcA_0 + 64 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (4*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
-        tBcB_0 + 4 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tBcB_0 + 4 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (6*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tBcB_0 + 6 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tBcB_0 + 6 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
-        tBcB_0 + 64 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tBcB_0 + 64 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -343,27 +344,27 @@ gemm_f16_f16_batched(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (80*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tAcA_0 + 80 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tAcA_0 + 80 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (96*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
-        tAcA_0 + 96 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tAcA_0 + 96 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (112*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tAcA_0 + 112 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tAcA_0 + 112 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (66*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tBcB_0 + 66 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tBcB_0 + 66 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (68*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
-        tBcB_0 + 68 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tBcB_0 + 68 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (70*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tBcB_0 + 70 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
+        tBcB_0 + 70 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -440,25 +441,17 @@ gemm_f16_f16_batched(
     for (int k = 0; k < 4; ++k) {
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k];
+        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
-      }
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k + 64];
-      }
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+        tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k + 64], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           clear_b128(tCrC1 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N && bz < L) {
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
             load_b128(
                 C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC),
                 tCrC1 + 4*i);
@@ -471,7 +464,7 @@ gemm_f16_f16_batched(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           clear_b128(tCrC2 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N && bz < L) {
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
             load_b128(
                 C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC) + 64,
                 tCrC2 + 4*i);
@@ -490,7 +483,7 @@ gemm_f16_f16_batched(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N && bz < L) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
           store_b128(
               tXrC_f32_f16 + 4*i,
               C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC));
@@ -504,7 +497,7 @@ gemm_f16_f16_batched(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N && bz < L) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
           store_b128(
               tXrC_f321_f16 + 4*i,
               C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC) + 64);
@@ -518,9 +511,9 @@ gemm_f16_f16_batched(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          store_b64(
+          store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (2080*(thread/32%2) + 130*(thread/4%8) + 8*(thread%4) + 32*(thread/64)) + 4*(i%2) + 64*(i/2) + 1040*(m%2) + 2*(m/2) + 4160*j);
+              sC_u32 + 8320*(thread/32%2) + 520*(thread/4%8) + 32*(thread%4) + 128*(thread/64) + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 16640*j);
         }
       }
     }
@@ -533,18 +526,14 @@ gemm_f16_f16_batched(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = tCrC3[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
+        tCrC3_f32[i] = __fmul_rn(tCrC3[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC4, i,
-              thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N && bz < L ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] : half_t{0x0000});
+              thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -557,7 +546,7 @@ gemm_f16_f16_batched(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N && bz < L) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] = get_f16(tCrC3_f32_f16, i);
+        if (thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
     }
   }

@@ -45,8 +45,8 @@ __device__ __forceinline__ float f16_to_f32(half_t x) {
   return r;
 }
 
-__device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
-  *static_cast<uint32_t*>(p) = r[0];
+__device__ __forceinline__ void store_shared_b32(const uint32_t* r, uint32_t p) {
+  asm volatile("st.shared.u32 [%0], %1;" : : "r"(p), "r"(r[0]) : "memory");
 }
 
 __device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
@@ -61,20 +61,20 @@ __device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
   *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
 }
 
+__device__ __forceinline__ void load_shared_b128(uint32_t p, uint32_t* r) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
+}
+
 __device__ __forceinline__ void clear_b128(uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
 
-__device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+__device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
-__device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_shared_b128(uint32_t p, float* r) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(p) : "memory");
 }
 
 struct SM75_U16x8_LDSM_T {
@@ -125,8 +125,8 @@ gemm_f16_f16_nt(
   extern __shared__ __align__(1024) unsigned char smem[];
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
-  float* const sC = reinterpret_cast<float*>(smem);
-  half_t* const sO = reinterpret_cast<half_t*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
+  const uint32_t sO_u32 = smem_u32(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 127) >> 7, 8*(bx/perGroup));
@@ -448,17 +448,7 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = tCrC[m%2 + 2*(m/2) + 16*i + 4*j];
-        }
-      }
-    }
-    #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        #pragma unroll
-        for (int m = 0; m < 4; ++m) {
-          tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
+          tCrC_f32[m%2 + 2*(m/2) + 16*i + 4*j] = __fmul_rn(tCrC[m%2 + 2*(m/2) + 16*i + 4*j], alpha);
         }
       }
     }
@@ -478,45 +468,51 @@ gemm_f16_f16_nt(
     for (int i = 0; i < 4; ++i) {
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        store_b32(
+        store_shared_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i,
-            sO + (2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4) + ((16*(j/2) + 32*i) ^ (8*(thread/4%8)) ^ (8*(thread/64)))) + 1024*(j%2));
+            sO_u32 + 4096*(thread/32%2) + 256*(thread/4%8) + 4*(thread%4) + ((16*(thread/4%8)) ^ (16*(thread/64)) ^ (32*(j/2) + 64*i)) + 2048*(j%2));
       }
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        store_b32(
+        store_shared_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 2,
-            sO + (2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4) + ((16*(j/2) + 32*i) ^ (8*(thread/4%8)) ^ (8*(thread/64)))) + 1024*(j%2) + 4096);
+            sO_u32 + 4096*(thread/32%2) + 256*(thread/4%8) + 4*(thread%4) + ((16*(thread/4%8)) ^ (16*(thread/64)) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 8192);
       }
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        store_b32(
+        store_shared_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 4,
-            sO + (2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4) + ((16*(j/2) + 32*i) ^ (8*(thread/4%8)) ^ (8*(thread/64)))) + 1024*(j%2) + 8192);
+            sO_u32 + 4096*(thread/32%2) + 256*(thread/4%8) + 4*(thread%4) + ((16*(thread/4%8)) ^ (16*(thread/64)) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 16384);
       }
     }
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        store_b32(
+        store_shared_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 6,
-            sO + (2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4) + ((16*(j/2) + 32*i) ^ (8*(thread/4%8)) ^ (8*(thread/64)))) + 1024*(j%2) + 12288);
+            sO_u32 + 4096*(thread/32%2) + 256*(thread/4%8) + 4*(thread%4) + ((16*(thread/4%8)) ^ (16*(thread/64)) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 24576);
       }
     }
     __syncthreads();
     #pragma unroll 1
     for (int t2 = 0; t2 < 4; ++t2) {
-      load_b128(sO + (128*(thread/16) + 4096*t2 + ((8*(thread%16)) ^ (8*(thread/16)))), tOrO);
-      load_b128(sO + (128*(thread/16) + 4096*t2 + ((8*(thread%16)) ^ (8*(thread/16)))) + 1024, tOrO1);
-      load_b128(sO + (128*(thread/16) + 4096*t2 + ((8*(thread%16)) ^ (8*(thread/16)))) + 2048, tOrO2);
-      load_b128(sO + (128*(thread/16) + 4096*t2 + ((8*(thread%16)) ^ (8*(thread/16)))) + 3072, tOrO3);
+      load_shared_b128(sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))), tOrO);
+      load_shared_b128(
+          sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))) + 2048,
+          tOrO1);
+      load_shared_b128(
+          sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))) + 4096,
+          tOrO2);
+      load_shared_b128(
+          sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))) + 6144,
+          tOrO3);
       if (thread/16 + 128*blockM1 + 32*t2 < M && 8*(thread%16) + 128*blockN1 < N) {
         store_b128(
             tOrO,
@@ -545,9 +541,9 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          store_b64(
+          store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + ((2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j) ^ (4*(((68*(thread/4%8) + thread%4 + 4*(thread/64) + 8*(m/2))/16 + i)%2))));
+              sC_u32 + 8704*(thread/32%2) + 544*(thread/4%8) + 32*(thread/64) + ((16*(((68*(thread/4%8) + thread%4 + 4*(thread/64) + 8*(m/2))/16 + i)%2)) ^ (8*(thread%4))) + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
         }
       }
     }
@@ -556,59 +552,43 @@ gemm_f16_f16_nt(
     for (int t3 = 0; t3 < 4; ++t3) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        load_b128(
-            sC + ((4*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (8*(thread%16) + 136*(thread/16) + 4352*t3 + 4*i)),
+        load_shared_b128(
+            sC_u32 + 32*(thread%16) + 544*(thread/16) + 17408*t3 + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)),
             tCrC1 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        tCrC1_f32[i%4 + 4*(i/4)] = tCrC1[i%4 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1_f32[i%4 + 4*(i/4)], alpha);
+        tCrC1_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC1[i%4 + 4*(i/4)], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        load_b128(
-            sC + ((4*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (8*(thread%16) + 136*(thread/16) + 4352*t3 + 4*i + 1088)),
+        load_shared_b128(
+            sC_u32 + 32*(thread%16) + 544*(thread/16) + 17408*t3 + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 4352,
             tCrC2 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        tCrC2_f32[i%4 + 4*(i/4)] = tCrC2[i%4 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC2_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC2_f32[i%4 + 4*(i/4)], alpha);
+        tCrC2_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC2[i%4 + 4*(i/4)], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        load_b128(
-            sC + ((4*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (8*(thread%16) + 136*(thread/16) + 4352*t3 + 4*i + 2176)),
+        load_shared_b128(
+            sC_u32 + 32*(thread%16) + 544*(thread/16) + 17408*t3 + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 8704,
             tCrC3 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        tCrC3_f32[i%4 + 4*(i/4)] = tCrC3[i%4 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC3_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC3_f32[i%4 + 4*(i/4)], alpha);
+        tCrC3_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC3[i%4 + 4*(i/4)], alpha);
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        load_b128(
-            sC + ((4*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (8*(thread%16) + 136*(thread/16) + 4352*t3 + 4*i + 3264)),
+        load_shared_b128(
+            sC_u32 + 32*(thread%16) + 544*(thread/16) + 17408*t3 + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 13056,
             tCrC4 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        tCrC4_f32[i%4 + 4*(i/4)] = tCrC4[i%4 + 4*(i/4)];
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        tCrC4_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC4_f32[i%4 + 4*(i/4)], alpha);
+        tCrC4_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC4[i%4 + 4*(i/4)], alpha);
       }
       if (beta != 0.0f) {
         clear_b128(tCrC5);

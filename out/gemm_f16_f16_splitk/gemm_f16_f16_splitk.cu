@@ -83,8 +83,8 @@ __device__ __forceinline__ void clear_b64(uint32_t* r) {
   r[0] = r[1] = 0;
 }
 
-__device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+__device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
 __device__ __forceinline__ void load_b128(const void* p, float* r) {
@@ -159,6 +159,7 @@ gemm_f16_f16_splitk(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 24576);
   float* const sC = reinterpret_cast<float*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
   uint32_t* const arrived = reinterpret_cast<uint32_t*>(smem + 73728);
 
   const int perGroup = 8*((N + 31) >> 5);
@@ -317,9 +318,9 @@ gemm_f16_f16_splitk(
         B + (2*K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx + 2*tBsB + 2048,
         tBcB_0 + 2 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
-    SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2080), tCrA + 20);
+    SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 32) + 2048, tCrA + 20);
     SM75_U32x4_LDSM_N::copy(
-        sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4128),
+        sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 32) + 4096,
         tCrB[18], tCrB[19], tCrB[26], tCrB[27]);
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -333,9 +334,9 @@ gemm_f16_f16_splitk(
         B + (10*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 2560,
         tBcB_0 + 10 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
-    SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2112), tCrA + 24);
+    SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 64) + 2048, tCrA + 24);
     SM75_U32x4_LDSM_N::copy(
-        sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4160),
+        sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 64) + 4096,
         tCrB[20], tCrB[21], tCrB[28], tCrB[29]);
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -353,9 +354,9 @@ gemm_f16_f16_splitk(
         B + (26*(int64_t)K + 128*t1 + tBgB) + 640,
         sB_u32 + 8192*((t1 + 5)%6) + 2*tAsAx_1 + 2*tBsB + 3584,
         tBcB_0 + 26 < N && 128*t1 + tAcA_1 + 640 < min(K, endK) ? 16 : 0);
-    SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 2144), tCrA + 28);
+    SM75_U32x4_LDSM_N::copy(sA_u32 + 4096*(t1%6) + 2*tXsA + ((2*tXsAx) ^ 96) + 2048, tCrA + 28);
     SM75_U32x4_LDSM_N::copy(
-        sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 4192),
+        sB_u32 + 8192*(t1%6) + 2*tXsB + ((2*tXsBx) ^ 96) + 4096,
         tCrB[22], tCrB[23], tCrB[30], tCrB[31]);
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -473,11 +474,7 @@ gemm_f16_f16_splitk(
       for (int k = 0; k < 1; ++k) {
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
-          tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = tCrC[4*(i/2%2) + i%2 + 2*(i/4)];
-        }
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-          tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = __fmul_rn(tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)], alpha);
+          tXrC_f32[2*(i/2%2) + i%2 + 4*(i/4)] = __fmul_rn(tCrC[4*(i/2%2) + i%2 + 2*(i/4)], alpha);
         }
         if (beta != 0.0f) {
           #pragma unroll
@@ -512,14 +509,15 @@ gemm_f16_f16_splitk(
     } else {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        store_b64(tCrC + 2*i, sC + (34*(thread/4%8) + 4*(thread%4) + 16*(thread/32)) + 272*(i%2) + 2*(i/2));
+        store_shared_b64(
+            tCrC + 2*i,
+            sC_u32 + 136*(thread/4%8) + 16*(thread%4) + 64*(thread/32) + 1088*(i%2) + 8*(i/2));
       }
       __syncthreads();
       #pragma unroll 1
       for (int t3 = 0; t3 < 8; ++t3) {
         tCrC2[0] = sC[thread%32 + 34*(thread/32) + 68*t3];
-        tCrC2_f32[0] = tCrC2[0];
-        tCrC2_f32[0] = __fmul_rn(tCrC2_f32[0], alpha);
+        tCrC2_f32[0] = __fmul_rn(tCrC2[0], alpha);
         if (beta != 0.0f) {
           set_f16(
               tCrC3, 0,

@@ -377,19 +377,11 @@ gemm_f16_f16_tma(
   for (int k = 0; k < 4; ++k) {
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k];
+      tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k], alpha);
     }
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k + 64];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+      tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k + 64], alpha);
     }
     if (beta != 0.0f) {
       #pragma unroll

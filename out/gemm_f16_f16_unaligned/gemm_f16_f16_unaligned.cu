@@ -72,8 +72,8 @@ __device__ __forceinline__ void clear_b128(uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
 
-__device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+__device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -132,6 +132,7 @@ gemm_f16_f16_unaligned(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
   float* const sC = reinterpret_cast<float*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 63) >> 6, 8*(bx/perGroup));
@@ -436,13 +437,13 @@ gemm_f16_f16_unaligned(
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 8224) + 2048*i,
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 32) + 2048*i + 8192,
           tCrA + 16*i + 68);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 32768*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 16416) + 8192*i,
+          sB_u32 + 32768*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 32) + 8192*i + 16384,
           tCrB[16*i + 34], tCrB[16*i + 35], tCrB[16*i + 42], tCrB[16*i + 43]);
     }
     #pragma unroll
@@ -471,13 +472,13 @@ gemm_f16_f16_unaligned(
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 8256) + 2048*i,
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 64) + 2048*i + 8192,
           tCrA + 16*i + 72);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 32768*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 16448) + 8192*i,
+          sB_u32 + 32768*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 64) + 8192*i + 16384,
           tCrB[16*i + 36], tCrB[16*i + 37], tCrB[16*i + 44], tCrB[16*i + 45]);
     }
     #pragma unroll
@@ -514,13 +515,13 @@ gemm_f16_f16_unaligned(
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 8288) + 2048*i,
+          sA_u32 + 16384*(t1%3) + 2*tXsA + ((2*tXsAx) ^ 96) + 2048*i + 8192,
           tCrA + 16*i + 76);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       SM75_U32x4_LDSM_N::copy(
-          sB_u32 + 32768*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 16480) + 8192*i,
+          sB_u32 + 32768*(t1%3) + 2*tXsB + ((2*tXsBx) ^ 96) + 8192*i + 16384,
           tCrB[16*i + 38], tCrB[16*i + 39], tCrB[16*i + 46], tCrB[16*i + 47]);
     }
     #pragma unroll
@@ -587,11 +588,7 @@ gemm_f16_f16_unaligned(
     for (int k = 0; k < 4; ++k) {
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k];
-      }
-      #pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+        tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[16*(i/2%4) + i%2 + 2*(i/8) + 4*k], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
@@ -630,9 +627,9 @@ gemm_f16_f16_unaligned(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          store_b64(
+          store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (130*(thread/4%8) + 8*(thread%4) + 32*(thread/32)) + 1040*(m%2) + 2*(m/2) + 4*i + 2080*j);
+              sC_u32 + 520*(thread/4%8) + 32*(thread%4) + 128*(thread/32) + 4160*(m%2) + 8*(m/2) + 16*i + 8320*j);
         }
       }
     }
@@ -645,11 +642,7 @@ gemm_f16_f16_unaligned(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC2_f32[i] = tCrC2[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
+        tCrC2_f32[i] = __fmul_rn(tCrC2[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll

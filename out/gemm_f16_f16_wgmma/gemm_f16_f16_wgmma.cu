@@ -352,67 +352,35 @@ gemm_f16_f16_wgmma(
   for (int k = 0; k < 1; ++k) {
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[4*(i/2%4) + i%2 + 2*(i/8)];
+      tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[4*(i/2%4) + i%2 + 2*(i/8)], alpha);
     }
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f32[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+      tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 16], alpha);
     }
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 16];
+      tXrC_f322[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 32], alpha);
     }
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f321[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+      tXrC_f323[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 48], alpha);
     }
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f322[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 32];
+      tXrC_f324[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 64], alpha);
     }
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f322[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f322[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+      tXrC_f325[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 80], alpha);
     }
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f323[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 48];
+      tXrC_f326[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 96], alpha);
     }
     #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      tXrC_f323[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f323[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f324[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 64];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f324[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f324[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f325[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 80];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f325[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f325[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f326[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 96];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f326[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f326[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f327[2*(i/2%4) + i%2 + 8*(i/8)] = tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 112];
-    }
-    #pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      tXrC_f327[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tXrC_f327[2*(i/2%4) + i%2 + 8*(i/8)], alpha);
+      tXrC_f327[2*(i/2%4) + i%2 + 8*(i/8)] = __fmul_rn(tCrC[4*(i/2%4) + i%2 + 2*(i/8) + 112], alpha);
     }
     if (beta != 0.0f) {
       #pragma unroll

@@ -66,8 +66,8 @@ __device__ __forceinline__ void clear_b128(uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
 
-__device__ __forceinline__ void store_b64(const int32_t* r, void* p) {
-  *static_cast<int2*>(p) = make_int2(r[0], r[1]);
+__device__ __forceinline__ void store_shared_b64(const int32_t* r, uint32_t p) {
+  asm volatile("st.shared.v2.s32 [%0], {%1, %2};" : : "r"(p), "r"(r[0]), "r"(r[1]) : "memory");
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -129,6 +129,7 @@ gemm_s8_s8(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
   int32_t* const sC = reinterpret_cast<int32_t*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 127) >> 7, 8*(bx/perGroup));
@@ -423,11 +424,7 @@ gemm_s8_s8(
     for (int k = 0; k < 4; ++k) {
       #pragma unroll
       for (int i = 0; i < 32; ++i) {
-        tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)] = __int2float_rn(tCrC[16*(i/2%8) + i%2 + 2*(i/16) + 4*k]);
-      }
-      #pragma unroll
-      for (int i = 0; i < 32; ++i) {
-        tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)] = __fmul_rn(tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)], alpha);
+        tXrC_f32[2*(i/2%8) + i%2 + 16*(i/16)] = __fmul_rn(__int2float_rn(tCrC[16*(i/2%8) + i%2 + 2*(i/16) + 4*k]), alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll
@@ -468,9 +465,9 @@ gemm_s8_s8(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          store_b64(
+          store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (2080*(thread/32%2) + 130*(thread/4%8) + 16*(thread%4) + 64*(thread/64)) + 1040*(m%2) + 2*(m/2) + 4*i + 4160*j);
+              sC_u32 + 8320*(thread/32%2) + 520*(thread/4%8) + 64*(thread%4) + 256*(thread/64) + 4160*(m%2) + 8*(m/2) + 16*i + 16640*j);
         }
       }
     }
@@ -483,11 +480,7 @@ gemm_s8_s8(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC2_f32[i] = __int2float_rn(tCrC2[i]);
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
+        tCrC2_f32[i] = __fmul_rn(__int2float_rn(tCrC2[i]), alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll

@@ -23,8 +23,8 @@ __device__ __forceinline__ void grid_trigger() {
 #endif
 }
 
-__device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+__device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
 __device__ __forceinline__ void load_b128(const void* p, float* r) {
@@ -37,6 +37,10 @@ __device__ __forceinline__ void load_b128(const void* p, float* r) {
 
 __device__ __forceinline__ void store_b128(const float* r, void* p) {
   *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
+}
+
+__device__ __forceinline__ void load_shared_b128(uint32_t p, float* r) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(p) : "memory");
 }
 
 __device__ __forceinline__ void clear_b128(float* r) {
@@ -99,6 +103,7 @@ gemm_tf32_f32(
   const uint32_t sA_u32 = smem_u32(smem);
   const uint32_t sB_u32 = smem_u32(smem + 49152);
   float* const sC = reinterpret_cast<float*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
 
   const int perGroup = 8*((N + 127) >> 7);
   const int groupFirst = min((M + 127) >> 7, 8*(bx/perGroup));
@@ -414,50 +419,34 @@ gemm_tf32_f32(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          store_b64(
+          store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64)) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+              sC_u32 + 8704*(thread/32%2) + 544*(thread/4%8) + 8*(thread%4) + 32*(thread/64) + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
         }
       }
     }
     __syncthreads();
     #pragma unroll 1
     for (int t2 = 0; t2 < 8; ++t2) {
-      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2), tCrC1);
+      load_shared_b128(sC_u32 + 16*(thread%32) + 544*(thread/32) + 8704*t2, tCrC1);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC1_f32[i] = tCrC1[i];
+        tCrC1_f32[i] = __fmul_rn(tCrC1[i], alpha);
       }
+      load_shared_b128(sC_u32 + 16*(thread%32) + 544*(thread/32) + 8704*t2 + 2176, tCrC2);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC1_f32[i] = __fmul_rn(tCrC1_f32[i], alpha);
+        tCrC2_f32[i] = __fmul_rn(tCrC2[i], alpha);
       }
-      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 544, tCrC2);
+      load_shared_b128(sC_u32 + 16*(thread%32) + 544*(thread/32) + 8704*t2 + 4352, tCrC3);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC2_f32[i] = tCrC2[i];
+        tCrC3_f32[i] = __fmul_rn(tCrC3[i], alpha);
       }
+      load_shared_b128(sC_u32 + 16*(thread%32) + 544*(thread/32) + 8704*t2 + 6528, tCrC4);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC2_f32[i] = __fmul_rn(tCrC2_f32[i], alpha);
-      }
-      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 1088, tCrC3);
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = tCrC3[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC3_f32[i] = __fmul_rn(tCrC3_f32[i], alpha);
-      }
-      load_b128(sC + (4*(thread%32) + 136*(thread/32) + 2176*t2) + 1632, tCrC4);
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_f32[i] = tCrC4[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC4_f32[i] = __fmul_rn(tCrC4_f32[i], alpha);
+        tCrC4_f32[i] = __fmul_rn(tCrC4[i], alpha);
       }
       if (beta != 0.0f) {
         clear_b128(tCrC5);
@@ -545,9 +534,9 @@ gemm_tf32_f32(
       for (int j = 0; j < 4; ++j) {
         #pragma unroll
         for (int m = 0; m < 4; ++m) {
-          store_b64(
+          store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC + (2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64)) + 1088*(m%2) + 16*(m/2) + 32*i + 4352*j);
+              sC_u32 + 8704*(thread/32%2) + 544*(thread/4%8) + 8*(thread%4) + 32*(thread/64) + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
         }
       }
     }
@@ -560,11 +549,7 @@ gemm_tf32_f32(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9_f32[i] = tCrC9[i];
-      }
-      #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        tCrC9_f32[i] = __fmul_rn(tCrC9_f32[i], alpha);
+        tCrC9_f32[i] = __fmul_rn(tCrC9[i], alpha);
       }
       if (beta != 0.0f) {
         #pragma unroll

@@ -14,6 +14,11 @@ struct bfloat16_t {
   uint16_t bits;
 };
 
+// The address that ldmatrix and cp.async take.
+__device__ __forceinline__ uint32_t smem_u32(const void* p) {
+  return (uint32_t)__cvta_generic_to_shared(p);
+}
+
 __device__ __forceinline__ half_t get_f16(const uint32_t* r, int i) {
   return half_t{(uint16_t)(r[i / 2] >> 16 * (i % 2))};
 }
@@ -56,12 +61,8 @@ __device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
   *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
 }
 
-__device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_shared_b128(uint32_t p, float* r) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(p) : "memory");
 }
 
 }  // namespace gocute
@@ -72,15 +73,15 @@ extern "C" __global__ void __launch_bounds__(128)
 epilogue(const half_t* __restrict__ C, half_t* D, bfloat16_t* E, float alpha, half_t beta, int N) {
   const int tid = (int)threadIdx.x;
   extern __shared__ __align__(1024) unsigned char smem[];
-  float* const sC = reinterpret_cast<float*>(smem);
+  const uint32_t sC_u32 = smem_u32(smem);
 
   float tCrC[8];
   uint32_t tCrS[4];
   uint32_t tCrD[4];
   uint32_t tCrE[4];
 
-  load_b128(sC + 8*tid, tCrC);
-  load_b128(sC + 8*tid + 4, tCrC + 4);
+  load_shared_b128(sC_u32 + 32*tid, tCrC);
+  load_shared_b128(sC_u32 + 32*tid + 16, tCrC + 4);
 
   // A tail has no vectors.
   #pragma unroll

@@ -35,6 +35,19 @@ __device__ __forceinline__ uint8_t round_u8(float x) {
   return (uint8_t)r;
 }
 
+// 1/(1 + e to the -x), by the machine's own power of two and reciprocal: it errs by at most 2^-21 + |x|*2^-23 of itself.
+__device__ __forceinline__ float sigmoid_f32(float x) {
+  float power, r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(__fmul_rn(x, -1.44269504f)));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + power));
+  return r;
+}
+
+// 1/(1 + e to the -x).
+__device__ __forceinline__ double sigmoid_f64(double x) {
+  return 1.0 / (1.0 + exp(-x));
+}
+
 __device__ __forceinline__ half_t get_f16(const uint32_t* r, int i) {
   return half_t{(uint16_t)(r[i / 2] >> 16 * (i % 2))};
 }
@@ -478,6 +491,7 @@ values(
   set_f16(r_f16, 1, f32_to_f16(sqrtf(f16_to_f32(get_f16(r_f16, 0)))));
   set_f16(r_f16, 1, f32_to_f16(expf(f16_to_f32(get_f16(r_f16, 0)))));
   set_f16(r_f16, 1, f32_to_f16(tanhf(f16_to_f32(get_f16(r_f16, 0)))));
+  set_f16(r_f16, 1, f32_to_f16(sigmoid_f32(f16_to_f32(get_f16(r_f16, 0)))));
   if (f16_to_f32(get_f16(r_f16, 0)) < f16_to_f32(half_t{0x3c00 /* 1 */})) {
     r_f32[1] = 1.0f;
   }
@@ -544,6 +558,7 @@ values(
   set_bf16(r_bf16, 1, f32_to_bf16(sqrtf(bf16_to_f32(get_bf16(r_bf16, 0)))));
   set_bf16(r_bf16, 1, f32_to_bf16(expf(bf16_to_f32(get_bf16(r_bf16, 0)))));
   set_bf16(r_bf16, 1, f32_to_bf16(tanhf(bf16_to_f32(get_bf16(r_bf16, 0)))));
+  set_bf16(r_bf16, 1, f32_to_bf16(sigmoid_f32(bf16_to_f32(get_bf16(r_bf16, 0)))));
   if (bf16_to_f32(get_bf16(r_bf16, 0)) < bf16_to_f32(bfloat16_t{0x3f80 /* 1 */})) {
     r_f32[1] = 1.0f;
   }
@@ -606,6 +621,7 @@ values(
   r_tf32[1] = __float_as_uint(sqrtf(__uint_as_float(r_tf32[0])));
   r_tf32[1] = __float_as_uint(expf(__uint_as_float(r_tf32[0])));
   r_tf32[1] = __float_as_uint(tanhf(__uint_as_float(r_tf32[0])));
+  r_tf32[1] = __float_as_uint(sigmoid_f32(__uint_as_float(r_tf32[0])));
   if (__uint_as_float(r_tf32[0]) < 1.0f) {
     r_f32[1] = 1.0f;
   }
@@ -655,6 +671,7 @@ values(
   r_f32[1] = sqrtf(r_f32[0]);
   r_f32[1] = expf(r_f32[0]);
   r_f32[1] = tanhf(r_f32[0]);
+  r_f32[1] = sigmoid_f32(r_f32[0]);
   if (r_f32[0] < 1.0f) {
     r_f32[1] = 1.0f;
   }
@@ -716,6 +733,7 @@ values(
   r_f64[1] = sqrt(r_f64[0]);
   r_f64[1] = exp(r_f64[0]);
   r_f64[1] = tanh(r_f64[0]);
+  r_f64[1] = sigmoid_f64(r_f64[0]);
   if (r_f64[0] < 1.0) {
     r_f32[1] = 1.0f;
   }

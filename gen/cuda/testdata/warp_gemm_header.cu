@@ -34,28 +34,28 @@ warp_gemm(const half_t* __restrict__ A, const half_t* __restrict__ B, half_t* D,
   for (int i = 0; i < 16; ++i) {
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (8*(tid%8) + (tid/8)*K + 64*(int64_t)K*bx + 4*K*i),
-        sA_u32 + ((128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)))) ^ (64*(i%2))) + 512*i,
+        sA_u32 + 128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)) ^ (64*(i%2))) + 512*i,
         tid/8 + 64*bx + 4*i < M ? 2*min(max(K - 8*(tid%8), 0), 8) : 0);
   }
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy(
         B + (8*(tid%8) + (tid/8)*K + 4*K*i),
-        sB_u32 + ((128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)))) ^ (64*(i%2))) + 512*i);
+        sB_u32 + 128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)) ^ (64*(i%2))) + 512*i);
   }
   asm volatile("cp.async.commit_group;" ::: "memory");
   #pragma unroll
   for (int i = 0; i < 16; ++i) {
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (8*(tid%8) + (tid/8)*K + 64*(int64_t)K*bx + 4*K*i) + 64,
-        sA_u32 + ((128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)))) ^ (64*(i%2))) + 512*i + 8192,
+        sA_u32 + 128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)) ^ (64*(i%2))) + 512*i + 8192,
         tid/8 + 64*bx + 4*i < M ? 2*min(max(K - 8*(tid%8) - 64, 0), 8) : 0);
   }
   #pragma unroll
   for (int i = 0; i < 8; ++i) {
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy(
         B + (8*(tid%8) + (tid/8)*K + 4*K*i) + 64,
-        sB_u32 + ((128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)))) ^ (64*(i%2))) + 512*i + 4096);
+        sB_u32 + 128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)) ^ (64*(i%2))) + 512*i + 4096);
   }
   asm volatile("cp.async.commit_group;" ::: "memory");
   #pragma unroll 1
@@ -66,14 +66,14 @@ warp_gemm(const half_t* __restrict__ A, const half_t* __restrict__ B, half_t* D,
     for (int i = 0; i < 16; ++i) {
       SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
           A + (8*(tid%8) + (tid/8)*K + 64*(int64_t)K*bx + 4*K*i + 64*kt) + 128,
-          sA_u32 + 8192*write + ((128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)))) ^ (64*(i%2))) + 512*i,
+          sA_u32 + 128*(tid/8) + 8192*write + ((16*(tid%8)) ^ (16*(tid/8)) ^ (64*(i%2))) + 512*i,
           tid/8 + 64*bx + 4*i < M ? 2*min(max(K - 8*(tid%8) - 64*kt - 128, 0), 8) : 0);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
       SM80_CP_ASYNC_CACHEGLOBAL_U128::copy(
           B + (8*(tid%8) + (tid/8)*K + 4*K*i + 64*kt) + 128,
-          sB_u32 + 4096*write + ((128*(tid/8) + ((16*(tid%8)) ^ (16*(tid/8)))) ^ (64*(i%2))) + 512*i);
+          sB_u32 + 128*(tid/8) + 4096*write + ((16*(tid%8)) ^ (16*(tid/8)) ^ (64*(i%2))) + 512*i);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
     #pragma unroll

@@ -61,6 +61,19 @@ __device__ __forceinline__ uint8_t round_u8(float x) {
   return (uint8_t)r;
 }
 
+// 1/(1 + e to the -x), by the machine's own power of two and reciprocal: it errs by at most 2^-21 + |x|*2^-23 of itself.
+__device__ __forceinline__ float sigmoid_f32(float x) {
+  float power, r;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(__fmul_rn(x, -1.44269504f)));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(1.0f + power));
+  return r;
+}
+
+// 1/(1 + e to the -x).
+__device__ __forceinline__ double sigmoid_f64(double x) {
+  return 1.0 / (1.0 + exp(-x));
+}
+
 // Rounds to the nearest integers of 8 bits, ties to even; x is the lowest.
 __device__ __forceinline__ uint32_t round4_s8(float x, float y, float z, float w) {
   uint32_t r;
@@ -528,6 +541,14 @@ __device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
   *static_cast<uint32_t*>(p) = r[0];
 }
 
+__device__ __forceinline__ void load_shared_b32(uint32_t p, uint32_t* r) {
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(r[0]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b32(const uint32_t* r, uint32_t p) {
+  asm volatile("st.shared.u32 [%0], %1;" : : "r"(p), "r"(r[0]) : "memory");
+}
+
 __device__ __forceinline__ void clear_b32(uint32_t* r) {
   r[0] = 0;
 }
@@ -540,6 +561,14 @@ __device__ __forceinline__ void load_b64(const void* p, uint32_t* r) {
 
 __device__ __forceinline__ void store_b64(const uint32_t* r, void* p) {
   *static_cast<uint2*>(p) = make_uint2(r[0], r[1]);
+}
+
+__device__ __forceinline__ void load_shared_b64(uint32_t p, uint32_t* r) {
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b64(const uint32_t* r, uint32_t p) {
+  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" : : "r"(p), "r"(r[0]), "r"(r[1]) : "memory");
 }
 
 __device__ __forceinline__ void clear_b64(uint32_t* r) {
@@ -558,6 +587,14 @@ __device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
   *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
 }
 
+__device__ __forceinline__ void load_shared_b128(uint32_t p, uint32_t* r) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b128(const uint32_t* r, uint32_t p) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" : : "r"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+}
+
 __device__ __forceinline__ void clear_b128(uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
@@ -568,6 +605,14 @@ __device__ __forceinline__ void load_b32(const void* p, float* r) {
 
 __device__ __forceinline__ void store_b32(const float* r, void* p) {
   *static_cast<float*>(p) = r[0];
+}
+
+__device__ __forceinline__ void load_shared_b32(uint32_t p, float* r) {
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(r[0]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b32(const float* r, uint32_t p) {
+  asm volatile("st.shared.f32 [%0], %1;" : : "r"(p), "f"(r[0]) : "memory");
 }
 
 __device__ __forceinline__ void clear_b32(float* r) {
@@ -582,6 +627,14 @@ __device__ __forceinline__ void load_b64(const void* p, float* r) {
 
 __device__ __forceinline__ void store_b64(const float* r, void* p) {
   *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+}
+
+__device__ __forceinline__ void load_shared_b64(uint32_t p, float* r) {
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(r[0]), "=f"(r[1]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
+  asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
 __device__ __forceinline__ void clear_b64(float* r) {
@@ -600,6 +653,14 @@ __device__ __forceinline__ void store_b128(const float* r, void* p) {
   *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
 }
 
+__device__ __forceinline__ void load_shared_b128(uint32_t p, float* r) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b128(const float* r, uint32_t p) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" : : "r"(p), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]) : "memory");
+}
+
 __device__ __forceinline__ void clear_b128(float* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
@@ -610,6 +671,14 @@ __device__ __forceinline__ void load_b32(const void* p, int32_t* r) {
 
 __device__ __forceinline__ void store_b32(const int32_t* r, void* p) {
   *static_cast<int32_t*>(p) = r[0];
+}
+
+__device__ __forceinline__ void load_shared_b32(uint32_t p, int32_t* r) {
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(r[0]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b32(const int32_t* r, uint32_t p) {
+  asm volatile("st.shared.s32 [%0], %1;" : : "r"(p), "r"(r[0]) : "memory");
 }
 
 __device__ __forceinline__ void clear_b32(int32_t* r) {
@@ -624,6 +693,14 @@ __device__ __forceinline__ void load_b64(const void* p, int32_t* r) {
 
 __device__ __forceinline__ void store_b64(const int32_t* r, void* p) {
   *static_cast<int2*>(p) = make_int2(r[0], r[1]);
+}
+
+__device__ __forceinline__ void load_shared_b64(uint32_t p, int32_t* r) {
+  asm volatile("ld.shared.v2.s32 {%0, %1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b64(const int32_t* r, uint32_t p) {
+  asm volatile("st.shared.v2.s32 [%0], {%1, %2};" : : "r"(p), "r"(r[0]), "r"(r[1]) : "memory");
 }
 
 __device__ __forceinline__ void clear_b64(int32_t* r) {
@@ -642,6 +719,14 @@ __device__ __forceinline__ void store_b128(const int32_t* r, void* p) {
   *static_cast<int4*>(p) = make_int4(r[0], r[1], r[2], r[3]);
 }
 
+__device__ __forceinline__ void load_shared_b128(uint32_t p, int32_t* r) {
+  asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b128(const int32_t* r, uint32_t p) {
+  asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" : : "r"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+}
+
 __device__ __forceinline__ void clear_b128(int32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
 }
@@ -652,6 +737,14 @@ __device__ __forceinline__ void load_b64(const void* p, double* r) {
 
 __device__ __forceinline__ void store_b64(const double* r, void* p) {
   *static_cast<double*>(p) = r[0];
+}
+
+__device__ __forceinline__ void load_shared_b64(uint32_t p, double* r) {
+  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(r[0]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b64(const double* r, uint32_t p) {
+  asm volatile("st.shared.f64 [%0], %1;" : : "r"(p), "d"(r[0]) : "memory");
 }
 
 __device__ __forceinline__ void clear_b64(double* r) {
@@ -668,6 +761,14 @@ __device__ __forceinline__ void store_b128(const double* r, void* p) {
   *static_cast<double2*>(p) = make_double2(r[0], r[1]);
 }
 
+__device__ __forceinline__ void load_shared_b128(uint32_t p, double* r) {
+  asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(r[0]), "=d"(r[1]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b128(const double* r, uint32_t p) {
+  asm volatile("st.shared.v2.f64 [%0], {%1, %2};" : : "r"(p), "d"(r[0]), "d"(r[1]) : "memory");
+}
+
 __device__ __forceinline__ void clear_b128(double* r) {
   r[0] = r[1] = 0;
 }
@@ -678,6 +779,14 @@ __device__ __forceinline__ void load_b64(const void* p, int64_t* r) {
 
 __device__ __forceinline__ void store_b64(const int64_t* r, void* p) {
   *static_cast<int64_t*>(p) = r[0];
+}
+
+__device__ __forceinline__ void load_shared_b64(uint32_t p, int64_t* r) {
+  asm volatile("ld.shared.s64 %0, [%1];" : "=l"(r[0]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b64(const int64_t* r, uint32_t p) {
+  asm volatile("st.shared.s64 [%0], %1;" : : "r"(p), "l"(r[0]) : "memory");
 }
 
 __device__ __forceinline__ void clear_b64(int64_t* r) {
@@ -694,6 +803,14 @@ __device__ __forceinline__ void store_b128(const int64_t* r, void* p) {
   *static_cast<longlong2*>(p) = make_longlong2(r[0], r[1]);
 }
 
+__device__ __forceinline__ void load_shared_b128(uint32_t p, int64_t* r) {
+  asm volatile("ld.shared.v2.s64 {%0, %1}, [%2];" : "=l"(r[0]), "=l"(r[1]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b128(const int64_t* r, uint32_t p) {
+  asm volatile("st.shared.v2.s64 [%0], {%1, %2};" : : "r"(p), "l"(r[0]), "l"(r[1]) : "memory");
+}
+
 __device__ __forceinline__ void clear_b128(int64_t* r) {
   r[0] = r[1] = 0;
 }
@@ -704,6 +821,14 @@ __device__ __forceinline__ void load_b64(const void* p, uint64_t* r) {
 
 __device__ __forceinline__ void store_b64(const uint64_t* r, void* p) {
   *static_cast<uint64_t*>(p) = r[0];
+}
+
+__device__ __forceinline__ void load_shared_b64(uint32_t p, uint64_t* r) {
+  asm volatile("ld.shared.u64 %0, [%1];" : "=l"(r[0]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b64(const uint64_t* r, uint32_t p) {
+  asm volatile("st.shared.u64 [%0], %1;" : : "r"(p), "l"(r[0]) : "memory");
 }
 
 __device__ __forceinline__ void clear_b64(uint64_t* r) {
@@ -720,6 +845,14 @@ __device__ __forceinline__ void store_b128(const uint64_t* r, void* p) {
   *static_cast<ulonglong2*>(p) = make_ulonglong2(r[0], r[1]);
 }
 
+__device__ __forceinline__ void load_shared_b128(uint32_t p, uint64_t* r) {
+  asm volatile("ld.shared.v2.u64 {%0, %1}, [%2];" : "=l"(r[0]), "=l"(r[1]) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b128(const uint64_t* r, uint32_t p) {
+  asm volatile("st.shared.v2.u64 [%0], {%1, %2};" : : "r"(p), "l"(r[0]), "l"(r[1]) : "memory");
+}
+
 __device__ __forceinline__ void clear_b128(uint64_t* r) {
   r[0] = r[1] = 0;
 }
@@ -730,6 +863,14 @@ __device__ __forceinline__ void load_b128(const void* p, uint4* r) {
 
 __device__ __forceinline__ void store_b128(const uint4* r, void* p) {
   *static_cast<uint4*>(p) = r[0];
+}
+
+__device__ __forceinline__ void load_shared_b128(uint32_t p, uint4* r) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0].x), "=r"(r[0].y), "=r"(r[0].z), "=r"(r[0].w) : "r"(p) : "memory");
+}
+
+__device__ __forceinline__ void store_shared_b128(const uint4* r, uint32_t p) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" : : "r"(p), "r"(r[0].x), "r"(r[0].y), "r"(r[0].z), "r"(r[0].w) : "memory");
 }
 
 __device__ __forceinline__ void clear_b128(uint4* r) {

@@ -1,0 +1,90 @@
+package tests
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/check"
+	. "github.com/gocute/gocute/dsl"
+	"github.com/gocute/gocute/elem"
+	"github.com/gocute/gocute/gen"
+)
+
+// switched stores the logistic function of twice its input by a loop at run time, whose steps take different registers.
+func switched() *Kernel {
+	const steps, vec = 3, 4
+	return Define("switched", func(k *K) {
+		A := In[elem.F16](k, "A", Shape(32, Nest(vec, steps)).Strides(vec*steps, Nest(1, vec)))
+		B := Out[elem.F32](k, "B", Shape(32, Nest(vec, steps)).Strides(vec*steps, Nest(1, vec)))
+		k.Threads(32)
+		mine, out := A.At(k.Thread, All), B.At(k.Thread, All) // ((4,3))
+		frag := FragmentLike(mine)                            // ((4,3))
+		Map(mine, frag, keep[elem.F16])
+		part := func(i int) Tensor[Rmem, elem.F16] { return frag.Tile(Tile(vec), i) } // (4)
+		k.Loop(0, steps, func(i Expr) {
+			x := FragmentAs[elem.F32](part(0)) // (4)
+			k.Switch(i, steps, func(i int) {
+				twice := Mapped(part(i), func(v Val[elem.F16]) Val[elem.F32] { return To[elem.F32](v).Mul(Lit[elem.F32](2)) })
+				Map(twice, x, keep[elem.F32])
+			})
+			Map(x, out.Tile(Tile(vec), i), Val[elem.F32].Sigmoid)
+		})
+		Expect(B, 1e-5, func(r *Ref) func(at []int64) float64 {
+			a := r.Tensor("A")
+			return func(at []int64) float64 { return 1 / (1 + math.Exp(-2*a.At(at...))) }
+		})
+	})
+}
+
+func TestSwitch(t *testing.T) {
+	k := switched()
+	check.Kernel(t, k, check.Args{Seed: 5}, check.Options{On: check.CPU})
+	out, err := gen.Generate(k, gen.Options{})
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)if \(t == 0\) \{.*\} else if \(t == 1\) \{.*\} else \{`, string(out.CUDA))
+}
+
+// TestBlocksBound: an index that is the block's needs no comparison with an extent that is the grid's.
+func TestBlocksBound(t *testing.T) {
+	k := Define("per_block", func(k *K) {
+		L, n := k.Dim("L"), k.Dim("n")
+		A, B := In[elem.F32](k, "A", Shape(L, n).Strides(n, 1)), Out[elem.F32](k, "B", Shape(L, n).Strides(n, 1))
+		k.Threads(32)
+		k.Grid(n.CeilDiv(32), L)
+		place := k.BlockX.Mul(32).Add(k.Thread)
+		Map(A.At(k.BlockY, place), B.At(k.BlockY, place), keep[elem.F32])
+		expectSame(B, "A")
+	})
+	check.Kernel(t, k, check.Args{Dims: map[string]int64{"L": 3, "n": 70}}, check.Options{On: check.CPU})
+	out, err := gen.Generate(k, gen.Options{})
+	require.NoError(t, err)
+	require.NotContains(t, string(out.CUDA), "by < L")
+	require.Contains(t, string(out.CUDA), "< n")
+}
+
+// TestSingleElements: a view of one element is one, wherever it lies.
+func TestSingleElements(t *testing.T) {
+	k := Define("single_elements", func(k *K) {
+		A := In[elem.F32](k, "A", Shape(8, Nest(2, 16)).Strides(32, Nest(16, 1)))
+		B := Out[elem.F32](k, "B", Shape(256))
+		k.Threads(256)
+		s := Shared[elem.F32](k, "s", Swizzle(2, 1, 3, Shape(8, 32).Strides(32, 1)))
+		row, col := k.Thread.Div(32), k.Thread.Mod(32)
+		Map(A.At(row, col), s.At(row, col), keep[elem.F32])
+		k.Barrier()
+		one := FragmentLike(s.At(row, col))
+		Map(s.At(row, col.Sub(31).Mul(-1)), one, keep[elem.F32]) // the row's columns in reverse
+		Combine(one.At(0), A.At(row, 0), func(v, w Val[elem.F32]) Val[elem.F32] { return v.Add(w) })
+		Map(one, B.At(k.Thread), keep[elem.F32])
+		Expect(B, 0, func(r *Ref) func(at []int64) float64 {
+			a := r.Tensor("A")
+			return func(at []int64) float64 {
+				row, col := at[0]/32, 31-at[0]%32
+				return a.At(row, col%2, col/2) + a.At(row, 0, 0)
+			}
+		})
+	})
+	check.Kernel(t, k, check.Args{Seed: 1}, check.Options{On: check.CPU})
+}
