@@ -46,24 +46,6 @@ func TestSwitch(t *testing.T) {
 	require.Regexp(t, `(?s)if \(t == 0\) \{.*\} else if \(t == 1\) \{.*\} else \{`, string(out.CUDA))
 }
 
-// TestBlocksBound: an index that is the block's needs no comparison with an extent that is the grid's.
-func TestBlocksBound(t *testing.T) {
-	k := Define("per_block", func(k *K) {
-		L, n := k.Dim("L"), k.Dim("n")
-		A, B := In[elem.F32](k, "A", Shape(L, n).Strides(n, 1)), Out[elem.F32](k, "B", Shape(L, n).Strides(n, 1))
-		k.Threads(32)
-		k.Grid(n.CeilDiv(32), L)
-		place := k.BlockX.Mul(32).Add(k.Thread)
-		Map(A.At(k.BlockY, place), B.At(k.BlockY, place), keep[elem.F32])
-		expectSame(B, "A")
-	})
-	check.Kernel(t, k, check.Args{Dims: map[string]int64{"L": 3, "n": 70}}, check.Options{On: check.CPU})
-	out, err := gen.Generate(k, gen.Options{})
-	require.NoError(t, err)
-	require.NotContains(t, string(out.CUDA), "by < L")
-	require.Contains(t, string(out.CUDA), "< n")
-}
-
 // TestSingleElements: a view of one element is one, wherever it lies.
 func TestSingleElements(t *testing.T) {
 	k := Define("single_elements", func(k *K) {

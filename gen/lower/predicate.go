@@ -30,7 +30,7 @@ func (s *state) tail(t *ir.Tensor, indices []sym.Expr, n int64) (tail, error) {
 			return out, err
 		}
 		below := func(e sym.Expr) cir.Cond {
-			if yes, known := cir.Decide(cir.Cmp{Op: cir.LT, X: e, Y: b.Extent}); known && yes || s.perBlock(e, b.Extent) {
+			if yes, known := cir.Decide(cir.Cmp{Op: cir.LT, X: e, Y: b.Extent}); known && yes {
 				return nil
 			}
 			return cir.Cmp{Op: cir.LT, X: s.hoist(coordName(t, b.Path), e), Y: b.Extent}
@@ -57,15 +57,6 @@ func (s *state) tail(t *ir.Tensor, indices []sym.Expr, n int64) (tail, error) {
 		}
 	}
 	return out, nil
-}
-
-// perBlock reports whether an index is that of the block along a direction of the grid that has as many blocks.
-func (s *state) perBlock(index, extent sym.Expr) bool {
-	v := index.View()
-	if v.Op != sym.Sym || v.Sym.Class != sym.Block {
-		return false
-	}
-	return extent.Equal(s.out.Grid[v.Sym.Name[1]-'x'])
 }
 
 // coord is the coordinate in the root's mode path of the v-th element after indices.

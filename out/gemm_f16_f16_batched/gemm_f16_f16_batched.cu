@@ -176,67 +176,67 @@ gemm_f16_f16_batched(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 64*t + tAcA_1 < K ? 16 : 0);
+        tAcA_0 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (16*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 2048,
-        tAcA_0 + 16 < M && 64*t + tAcA_1 < K ? 16 : 0);
+        tAcA_0 + 16 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (32*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 4096,
-        tAcA_0 + 32 < M && 64*t + tAcA_1 < K ? 16 : 0);
+        tAcA_0 + 32 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (48*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 6144,
-        tAcA_0 + 48 < M && 64*t + tAcA_1 < K ? 16 : 0);
+        tAcA_0 + 48 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (64*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 8192,
-        tAcA_0 + 64 < M && 64*t + tAcA_1 < K ? 16 : 0);
+        tAcA_0 + 64 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (80*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 10240,
-        tAcA_0 + 80 < M && 64*t + tAcA_1 < K ? 16 : 0);
+        tAcA_0 + 80 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (96*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 12288,
-        tAcA_0 + 96 < M && 64*t + tAcA_1 < K ? 16 : 0);
+        tAcA_0 + 96 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (112*(int64_t)K + 64*t + tAgA),
         sA_u32 + 16384*t + 2*tAsA + 2*tAsAx + 14336,
-        tAcA_0 + 112 < M && 64*t + tAcA_1 < K ? 16 : 0);
+        tAcA_0 + 112 < M && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx,
-        tBcB_0 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (2*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 2048,
-        tBcB_0 + 2 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 2 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (4*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 4096,
-        tBcB_0 + 4 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 4 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (6*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 6144,
-        tBcB_0 + 6 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 6 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 8192,
-        tBcB_0 + 64 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 64 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (66*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 10240,
-        tBcB_0 + 66 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 66 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (68*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 12288,
-        tBcB_0 + 68 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 68 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (70*(int64_t)K + 64*t + tBgB),
         sB_u32 + 16384*t + 2*tAsA + 2*tAsAx + 14336,
-        tBcB_0 + 70 < N && 64*t + tAcA_1 < K ? 16 : 0);
+        tBcB_0 + 70 < N && 64*t + tAcA_1 < K && bz < L ? 16 : 0);
     asm volatile("cp.async.commit_group;" ::: "memory");
   }
   #pragma unroll
@@ -258,19 +258,19 @@ gemm_f16_f16_batched(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (16*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tAcA_0 + 16 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 16 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
-        tBcB_0 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (2*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tBcB_0 + 2 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 2 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -297,27 +297,27 @@ gemm_f16_f16_batched(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (32*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
-        tAcA_0 + 32 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 32 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (48*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tAcA_0 + 48 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 48 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (64*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
-        tAcA_0 + 64 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 64 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (4*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
-        tBcB_0 + 4 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 4 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (6*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tBcB_0 + 6 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 6 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (64*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
-        tBcB_0 + 64 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 64 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -344,27 +344,27 @@ gemm_f16_f16_batched(
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (80*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tAcA_0 + 80 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 80 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (96*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
-        tAcA_0 + 96 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 96 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         A + (112*(int64_t)K + 64*t1 + tAgA) + 128,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tAcA_0 + 112 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 112 < M && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (66*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tBcB_0 + 66 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 66 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (68*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
-        tBcB_0 + 68 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 68 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
         B + (70*(int64_t)K + 64*t1 + tBgB) + 128,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tBcB_0 + 70 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 70 < N && 64*t1 + tAcA_1 + 128 < K && bz < L ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -451,7 +451,7 @@ gemm_f16_f16_batched(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           clear_b128(tCrC1 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N && bz < L) {
             load_b128(
                 C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC),
                 tCrC1 + 4*i);
@@ -464,7 +464,7 @@ gemm_f16_f16_batched(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           clear_b128(tCrC2 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
+          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N && bz < L) {
             load_b128(
                 C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC) + 64,
                 tCrC2 + 4*i);
@@ -483,7 +483,7 @@ gemm_f16_f16_batched(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N && bz < L) {
           store_b128(
               tXrC_f32_f16 + 4*i,
               C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC));
@@ -497,7 +497,7 @@ gemm_f16_f16_batched(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
+        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N && bz < L) {
           store_b128(
               tXrC_f321_f16 + 4*i,
               C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC) + 64);
@@ -533,7 +533,7 @@ gemm_f16_f16_batched(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC4, i,
-              thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] : half_t{0x0000});
+              thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N && bz < L ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -546,7 +546,7 @@ gemm_f16_f16_batched(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] = get_f16(tCrC3_f32_f16, i);
+        if (thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N && bz < L) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
     }
   }
