@@ -25,8 +25,8 @@
 //
 // Printed kernels use few of CUDA's declarations, and the toolkit's headers and the host's take nvcc longer (0.3 s) than
 // a small kernel. So it reads a prelude in their place: declarations of the same functions, by which the PTX is the
-// same to the byte. What needs more than those, and all source that gocute did not print, is compiled after the headers;
-// PTX.Prelude tells, and Toolchain.FullHeaders turns the prelude off.
+// same to the byte. What needs more than those, and all source that is not whole and to the byte as gocute printed it (its last
+// line has a checksum), is compiled after the headers; PTX.Prelude tells, and Toolchain.FullHeaders turns the prelude off.
 //
 // # Which NVRTC
 //

@@ -36,7 +36,7 @@ const systemCUDA = "/usr/local/cuda"
 // Toolchain is a usable nvcc with a cache folder. It is safe for concurrent use;
 // all compiles of one Toolchain together run at most GOMAXPROCS processes.
 //
-// Before a kernel that gocute printed, nvcc reads a few declarations of ours in place of the toolkit's headers, which take
+// Before a whole kernel as gocute printed it, nvcc reads a few declarations of ours in place of the toolkit's headers, which take
 // it longer than the kernel: the PTX is the same (a test holds that). A kernel that uses more than they have is compiled
 // once more, with the headers, and so is what has Flags or LineInfo.
 type Toolchain struct {

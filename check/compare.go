@@ -102,7 +102,7 @@ func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out
 		got := elem.Decode(t.p.Elem, bits)
 		diff := distance(got, want[i])
 		diffs[i] = diff
-		if math.IsInf(diff, 1) || diff > out.Tolerance*out.RMS {
+		if math.IsInf(diff, 1) || diff > allowed(t.p.Elem, want[i], out.Tolerance, out.RMS) {
 			out.Wrong++
 			if !t.p.Read && !mark.sure && bits == mark.bits {
 				out.unwritten(at)
@@ -243,4 +243,17 @@ func (t *tensor) sample() [][]int64 {
 		add(at)
 	}
 	return out
+}
+
+// allowed is how far an element may be from what is expected: the tolerance, or, if there is one, the distance to the next
+// number of the kind, by which rounding alone may differ where a value is much larger than most.
+func allowed(kind elem.Kind, want, tolerance, rms float64) float64 {
+	if tolerance == 0 || !kind.IsFloat() {
+		return tolerance * rms
+	}
+	next := math.Abs(elem.Decode(kind, elem.Encode(kind, want)+1) - want)
+	if math.IsInf(next, 0) || math.IsNaN(next) {
+		next = 0
+	}
+	return max(tolerance*rms, next)
 }

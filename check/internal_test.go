@@ -121,3 +121,12 @@ func TestSample(t *testing.T) {
 	x.extents = []int64{3, 5}
 	require.Len(t, x.sample(), 15)
 }
+
+// TestAllowed: with a tolerance, a value much larger than most may be the next one of its type; without one, none may.
+func TestAllowed(t *testing.T) {
+	require.Equal(t, 0x1p-7, allowed(elem.KF16, 9.2578125, 4e-3, 1.8))
+	require.Equal(t, 0.5, allowed(elem.KF16, -0.5, 0.25, 2))
+	require.Zero(t, allowed(elem.KF16, 9.2578125, 0, 1.8))
+	require.Equal(t, 0.5, allowed(elem.KS8, 127, 0.25, 2))
+	require.Equal(t, 0.5, allowed(elem.KF16, 65504, 0.25, 2), "the next one is not a number")
+}

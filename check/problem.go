@@ -185,9 +185,13 @@ func (s *Sample) Values(t *ProblemTensor, mem []byte) ([]float64, error) {
 // or nothing if all are right.
 func (s *Sample) Judge(t *ProblemTensor, got []float64, tolerance float64) string {
 	wrong, worst, at := 0, 0.0, 0
+	kind, err := elem.ParseKind(t.Elem)
+	if err != nil {
+		return err.Error()
+	}
 	for i, w := range s.Want {
 		d := distance(got[i], w)
-		if !math.IsInf(d, 1) && d <= tolerance*s.RMS {
+		if !math.IsInf(d, 1) && d <= allowed(kind, w, tolerance, s.RMS) {
 			continue
 		}
 		if wrong++; wrong == 1 || d > worst {

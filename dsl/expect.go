@@ -47,7 +47,8 @@ type Expectation struct {
 
 // Expect states what an output must hold: element binds the arguments of a run and returns a function from a
 // coordinate of the output to the expected value. `gocute run` and package check compare with it.
-// The tolerance is relative to the root mean square of the expected values; 0 demands equality.
+// The tolerance is relative to the root mean square of the expected values; 0 demands equality, and any other
+// lets an element be the next one that its type has.
 func Expect[E elem.Any](out Tensor[Gmem, E], tolerance float64, element func(r *Ref) func(at []int64) float64) {
 	k := together("Expect", origin(out))
 	if k == nil || !k.function("Expect", element == nil) {

@@ -85,14 +85,21 @@ func (k *K) If(c Cond, then func(), otherwise func()) {
 	k.add(op)
 }
 
-// Switch records body(0), …, body(n-1), of which the kernel takes the one of i, which is below n: what a Loop's variable
+// mostCases is how many cases a Switch may have; the last one is reached by as many comparisons.
+const mostCases = 256
+
+// Switch records body(0), …, body(n-1), of which the kernel takes the one of i, which is below n, at most 256: what a Loop's variable
 // cannot do, it can, and choose among fragments.
 func (k *K) Switch(i any, n int, body func(i int)) {
 	e, ok := k.expr("Switch", i)
 	if !ok || !k.function("Switch", body == nil) {
 		return
 	}
-	if lo, hi := e.Range(); n < 1 || lo < 0 || hi >= int64(n) {
+	if n < 1 || n > mostCases {
+		k.errorf("Switch", "expects 1 to %d cases, but got %d", mostCases, n)
+		return
+	}
+	if lo, hi := e.Range(); lo < 0 || hi >= int64(n) {
 		k.errorf("Switch", "expects an index below its %d cases, but %s is from %d to %d", n, e, lo, hi)
 		return
 	}

@@ -251,7 +251,8 @@ var _ = misuse("switch_beyond", func(k *K) {
 	k.Loop(0, 4, func(i Expr) {
 		k.Switch(i, 3, func(int) {})        // ERROR "^Switch: expects an index below its 3 cases, but t is from 0 to 3$"
 		k.Switch(i.Sub(1), 4, func(int) {}) // ERROR "^Switch: expects an index below its 4 cases, but t-1 is from -1 to 2$"
-		k.Switch(i, 0, func(int) {})        // ERROR "^Switch: expects an index below its 0 cases"
+		k.Switch(i, 0, func(int) {})        // ERROR "^Switch: expects 1 to 256 cases, but got 0$"
+		k.Switch(i, 1<<20, func(int) {})    // ERROR "^Switch: expects 1 to 256 cases, but got 1048576$"
 		k.Switch(i, 4, nil)                 // ERROR "^Switch: expects a function, but got nil$"
 	})
 })

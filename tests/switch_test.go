@@ -70,3 +70,36 @@ func TestSingleElements(t *testing.T) {
 	})
 	check.Kernel(t, k, check.Args{Seed: 1}, check.Options{On: check.CPU})
 }
+
+// TestSigmoidOfHalves: 16-bit floats compute it by way of f32, whose function is then printed.
+func TestSigmoidOfHalves(t *testing.T) {
+	k := Define("halves", func(k *K) {
+		A, B := In[elem.BF16](k, "A", Shape(32)), Out[elem.BF16](k, "B", Shape(32))
+		k.Threads(32)
+		Map(A.At(k.Thread), B.At(k.Thread), Val[elem.BF16].Sigmoid)
+		Expect(B, 4e-3, func(r *Ref) func(at []int64) float64 {
+			a := r.Tensor("A")
+			return func(at []int64) float64 { return 1 / (1 + math.Exp(-a.At(at...))) }
+		})
+	})
+	check.Kernel(t, k, check.Args{Seed: 2}, check.Options{On: check.CPU})
+	out, err := gen.Generate(k, gen.Options{})
+	require.NoError(t, err)
+	require.Contains(t, string(out.CUDA), "float sigmoid_f32(float x) {")
+}
+
+// TestLoopsLeaveNames: the loops that steps are printed as have other names than the kernel's own integers.
+func TestLoopsLeaveNames(t *testing.T) {
+	k := Define("names", func(k *K) {
+		A, B := In[elem.F32](k, "A", Shape(128)), Out[elem.F32](k, "B", Shape(128))
+		k.Threads(32)
+		from, to := A.LocalPartition(Shape(32), k.Thread), B.LocalPartition(Shape(32), k.Thread)
+		frag := FragmentLike(from)
+		Map(from, frag, keep[elem.F32])
+		k.If(k.Thread.Lt(40), func() { k.Var("j", k.Thread, 0, 31) }, nil)
+		k.Let("i", k.Thread.Mod(4))
+		Map(frag, to, keep[elem.F32])
+		expectSame(B, "A")
+	})
+	check.Kernel(t, k, check.Args{Seed: 2}, check.Options{On: check.CPU})
+}

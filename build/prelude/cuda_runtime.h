@@ -1,4 +1,4 @@
-// What nvcc reads in place of the toolkit's cuda_runtime.h before a kernel that gocute printed: CUDA's declarations
+// What nvcc reads in place of the toolkit's cuda_runtime.h before a kernel that is as gocute printed it: CUDA's declarations
 // of all that such kernels use, and of nothing else. An overloaded name is here with all its overloads or not at all:
 // a call must mean what it means after the toolkit's headers, or not compile.
 #pragma once

@@ -61,7 +61,11 @@ func Print(k *cir.Kernel, opt Options) (out []byte, err error) {
 	} else {
 		frame.Wrappers = p.use.wrappers()
 	}
-	return templates.Execute("kernel.cu", frame)
+	text, err := templates.Execute("kernel.cu", frame)
+	if err != nil {
+		return nil, err
+	}
+	return templates.Seal(text), nil
 }
 
 func newPrinter(k *cir.Kernel) *printer {

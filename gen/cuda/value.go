@@ -182,7 +182,9 @@ func (p *printer) unary(v cir.Unary) text {
 	switch {
 	case f == "":
 		in := elem.KF32
-		return p.convert(in, k, prefix(arithmetics[in].unary[v.Op], p.convert(k, in, x)))
+		f = arithmetics[in].unary[v.Op]
+		p.use.helper(f)
+		return p.convert(in, k, prefix(f, p.convert(k, in, x)))
 	}
 	p.use.helper(f)
 	return p.wrapped(k, prefix(f, x))

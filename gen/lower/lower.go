@@ -68,6 +68,7 @@ func place(s *state) error {
 			s.regs[st] = &cir.Reg{Name: st.Name, Elem: st.Elem, Count: int(roundUp(st.Count, int64(max(1, 32/st.Elem.Bits()))))}
 		}
 	}
+	s.reserve(s.in.Body)
 	places, total := ir.PlaceShared(s.in.Storages)
 	for _, p := range places {
 		m := &cir.Mem{Name: p.Storage.Name, Space: cir.Shared, Elem: p.Storage.Elem, Count: sym.Int(p.Storage.Count), Align: p.Align, Offset: p.Offset}
@@ -76,6 +77,26 @@ func place(s *state) error {
 	}
 	s.out.SmemBytes = total
 	return nil
+}
+
+// reserve keeps the kernel's own integers from being taken for a loop's name.
+func (s *state) reserve(ops []ir.Op) {
+	for _, op := range ops {
+		switch op := op.(type) {
+		case ir.StmtOp:
+			switch x := op.Stmt.(type) {
+			case cir.Let:
+				s.used[x.Sym.Name] = true
+			case cir.Var:
+				s.used[x.Sym.Name] = true
+			}
+		case ir.LoopOp:
+			s.reserve(op.Body)
+		case ir.IfOp:
+			s.reserve(op.Then)
+			s.reserve(op.Else)
+		}
+	}
 }
 
 func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }

@@ -36,3 +36,5 @@ copy_4x64(const float* __restrict__ A, float* B) {
     store_b128(rB + 4*i, B + tAA + 4*i);
   }
 }
+
+// As printed: 365695a800eaa445

@@ -40,3 +40,5 @@ custom_pattern(const half_t* __restrict__ A, half_t* D) {
     }
   }
 }
+
+// As printed: c05d52575b184c0b

@@ -577,3 +577,5 @@ gemm_bf16(
     }
   }
 }
+
+// As printed: a32b7bbd54b9748a

@@ -577,3 +577,5 @@ gemm_f16(
     }
   }
 }
+
+// As printed: fd78e9401155cfd8

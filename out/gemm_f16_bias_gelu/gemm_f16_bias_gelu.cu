@@ -634,3 +634,5 @@ gemm_f16_bias_gelu(
     }
   }
 }
+
+// As printed: 0b3b7da6d10ad5be

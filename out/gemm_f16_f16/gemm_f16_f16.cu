@@ -514,3 +514,5 @@ gemm_f16_f16(
     }
   }
 }
+
+// As printed: 8d0311df799a6971

@@ -551,3 +551,5 @@ gemm_f16_f16_batched(
     }
   }
 }
+
+// As printed: eebc102d45837cf1

@@ -679,3 +679,5 @@ gemm_f16_f16_nt(
     }
   }
 }
+
+// As printed: f80bcf1a16d26d11

@@ -667,3 +667,5 @@ gemm_f16_f16_small(
     }
   }
 }
+
+// As printed: f83328f8d99a8304

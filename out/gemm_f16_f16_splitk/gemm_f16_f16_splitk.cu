@@ -530,3 +530,5 @@ gemm_f16_f16_splitk(
     }
   }
 }
+
+// As printed: dcc9eae01eda29ce

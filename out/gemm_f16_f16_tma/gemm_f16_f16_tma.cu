@@ -441,3 +441,5 @@ gemm_f16_f16_tma(
     }
   }
 }
+
+// As printed: e52de5a84aebc7bb

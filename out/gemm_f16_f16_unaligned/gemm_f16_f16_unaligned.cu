@@ -667,3 +667,5 @@ gemm_f16_f16_unaligned(
     }
   }
 }
+
+// As printed: ce23aa18373c1c44

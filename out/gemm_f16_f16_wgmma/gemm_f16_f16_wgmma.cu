@@ -602,3 +602,5 @@ gemm_f16_f16_wgmma(
     }
   }
 }
+
+// As printed: a5d3751ce8903f38

@@ -1120,3 +1120,5 @@ gemm_f16_f16_wgmma_splitk(
     }
   }
 }
+
+// As printed: f48307c4d6247f69

@@ -569,3 +569,5 @@ gemm_s8_s32(
     }
   }
 }
+
+// As printed: 078e2c7cb85280d5

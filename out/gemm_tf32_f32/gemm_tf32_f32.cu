@@ -572,3 +572,5 @@ gemm_tf32_f32(
     }
   }
 }
+
+// As printed: c112b4ec66c71d9a

@@ -61,3 +61,5 @@ ldmatrix_a_x4(const half_t* __restrict__ A, half_t* D) {
     D[tCD + 128*(i/2%2) + i%2 + 8*(i/4)] = get_f16(tCrA, 2*(i/2%2) + i%2 + 4*(i/4));
   }
 }
+
+// As printed: df1120235ca43ca8

@@ -73,3 +73,5 @@ ldmatrix_b_gather(const half_t* __restrict__ B, half_t* D) {
     }
   }
 }
+
+// As printed: dae89517566c7f9b

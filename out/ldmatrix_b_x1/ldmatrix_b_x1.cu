@@ -64,3 +64,5 @@ ldmatrix_b_x1(const half_t* __restrict__ B, half_t* D) {
     D[tCD + i%2 + 8*(i/2)] = get_f16(tCrB, i%2 + 2*(i/2));
   }
 }
+
+// As printed: 450a351d3f2254b7

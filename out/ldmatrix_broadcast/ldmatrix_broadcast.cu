@@ -64,3 +64,5 @@ ldmatrix_broadcast(const half_t* __restrict__ A, half_t* D) {
     D[tCD + 128*(i/2%2) + i%2 + 8*(i/4)] = get_f16(tCrA, 2*(i/2%2) + i%2 + 4*(i/4));
   }
 }
+
+// As printed: 637944abe0eb6c19

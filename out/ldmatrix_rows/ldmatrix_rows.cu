@@ -59,3 +59,5 @@ ldmatrix_rows(const half_t* __restrict__ A, half_t* D) {
     store_b32(tArA + i, D + tDD + 64*i);
   }
 }
+
+// As printed: 977a7c00a178bf7d

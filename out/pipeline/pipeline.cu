@@ -131,3 +131,5 @@ pipeline(int K, const half_t* __restrict__ A, const half_t* __restrict__ B, floa
     }
   }
 }
+
+// As printed: 17e78c4d293e4ae0

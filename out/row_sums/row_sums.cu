@@ -33,3 +33,5 @@ row_sums(int M, int N, const float* __restrict__ A, float* S) {
     if (row < M) atomicAdd(&S[row], rS[0]);
   }
 }
+
+// As printed: 328cf3582b2dca6f

@@ -195,3 +195,5 @@ wgmma_pipeline(
     C[tCC + 512*(i/2%2) + i%2 + 8*(i/4)] = tCrC[2*(i/2%2) + i%2 + 4*(i/4)];
   }
 }
+
+// As printed: 444a1a08fc73839d

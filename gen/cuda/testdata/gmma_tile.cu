@@ -212,3 +212,5 @@ gmma_tile(
     store_b64(rC + 62, C + (2048*(tid/32%4) + 128*(tid/4%8) + 2*(tid%4) + 8192*(tid/128)) - 7048);
   }
 }
+
+// As printed: a37c05d72a64298c

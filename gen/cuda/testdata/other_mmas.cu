@@ -143,3 +143,5 @@ other_mmas(
   SM80_8x8x16_S32S8S8S32_TN::fma(iC, iA, iA + 1, iC);
   store_b64(iC, S + 2*tid);
 }
+
+// As printed: 2243471daac90ec9

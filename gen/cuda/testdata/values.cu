@@ -1361,3 +1361,5 @@ values(
   store_b64(r_u4, p_u4 + 8*tid);
   store_b64(r_b1, p_b1 + 8*tid);
 }
+
+// As printed: 9cfd00522bf3a38a

@@ -195,3 +195,5 @@ warp_gemm(const half_t* __restrict__ A, const half_t* __restrict__ B, half_t* D,
     }
   }
 }
+
+// As printed: 6d95410a727cacff

@@ -125,3 +125,5 @@ warp_gemm(const half_t* __restrict__ A, const half_t* __restrict__ B, half_t* D,
     }
   }
 }
+
+// As printed: 41522bcc6b9ac780

@@ -59,3 +59,5 @@ wide(const float* __restrict__ X, float* Y, int M, int ld, float alpha) {
     __syncthreads();
   }
 }
+
+// As printed: 52eb31d3d110991a
