@@ -38,7 +38,7 @@ const systemCUDA = "/usr/local/cuda"
 //
 // Before a whole kernel as gocute printed it, nvcc reads a few declarations of ours in place of the toolkit's headers, which take
 // it longer than the kernel: the PTX is the same (a test holds that). A kernel that uses more than they have is compiled
-// once more, with the headers, and so is what has Flags or LineInfo.
+// once more, after the headers; what was edited or has IncludeDirs, Flags or LineInfo, after the headers only.
 type Toolchain struct {
 	NVCC        string // absolute path
 	FullHeaders bool   // reads the toolkit's headers before every source

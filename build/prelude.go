@@ -26,11 +26,11 @@ var prelude = [...]struct{ path, text string }{
 	{"prelude/cstdint", preludeIntegers},
 }
 
-// takesPrelude reports whether the prelude may stand in for the headers: before a whole kernel as gocute printed it. By hand
+// usesPrelude reports whether the prelude may stand in for the headers: before a whole kernel as gocute printed it. By hand
 // one can write what means something else after the headers (a macro that they have, dim3, new), flags and line information
 // mean more than the prelude has, and its integers are those of Linux.
-func (j *job) takesPrelude() bool {
-	return templates.Sealed(j.src.Code) && len(j.src.IncludeDirs) == 0 && len(j.src.Flags) == 0 && !j.src.LineInfo && runtime.GOOS == "linux"
+func (t *Toolchain) usesPrelude(j *job) bool {
+	return !t.FullHeaders && templates.Sealed(j.src.Code) && len(j.src.IncludeDirs) == 0 && len(j.src.Flags) == 0 && !j.src.LineInfo && runtime.GOOS == "linux"
 }
 
 // preludeArgs puts the prelude before all other folders of headers.
@@ -38,7 +38,7 @@ func (j *job) preludeArgs() []string { return append([]string{"-I./prelude"}, j.
 
 // front runs nvcc's preprocessor and optimiser: source to PTX. If the prelude does not do, it reads the headers.
 func (t *Toolchain) front(ctx context.Context, j *job, arch string) (entry, error) {
-	if !j.takesPrelude() || t.FullHeaders {
+	if !t.usesPrelude(j) {
 		return t.frontWith(ctx, j, arch, j.frontArgs())
 	}
 	e, err := t.frontWith(ctx, j, arch, j.preludeArgs())
@@ -63,7 +63,7 @@ func (t *Toolchain) frontKey(j *job) []byte {
 	for _, a := range j.frontArgs() {
 		parts = append(parts, []byte(a))
 	}
-	if j.takesPrelude() && !t.FullHeaders {
+	if t.usesPrelude(j) {
 		for _, f := range prelude {
 			parts = append(parts, []byte(f.path), []byte(f.text))
 		}

@@ -89,8 +89,8 @@ func (v Val[E]) Exp() Val[E] { return v.unary("Exp", cir.ExpOp) }
 // Tanh is the hyperbolic tangent of v.
 func (v Val[E]) Tanh() Val[E] { return v.unary("Tanh", cir.TanhOp) }
 
-// Sigmoid is the logistic function of v, 1/(1 + e to the -v). Of f32 it is several times faster than the same by Exp and
-// Div, and errs by at most 2^-21 + |v|*2^-23 of itself, where those err by 2^-22; it is 0 where it is less than 2^-126.
+// Sigmoid is the logistic function of v, 1/(1 + e to the -v). Of f32 it is four instructions, fewer than Exp or
+// Div alone, and errs by at most 2^-21 + |v|*2^-23 of itself, where those err by 2^-22; it is 0 where it is less than 2^-126.
 func (v Val[E]) Sigmoid() Val[E] { return v.unary("Sigmoid", cir.SigmoidOp) }
 
 func (v Val[E]) cmp(op string, o cir.CmpOp, w Val[E]) Cond {
@@ -137,11 +137,15 @@ func Store[E, O elem.Any](acc Tensor[Rmem, E], out Tensor[Gmem, O], f func(acc, 
 
 // Map sets every element of dst to f of src's element at the same coordinate, converted to dst's type.
 func Map[S, D Space, E, O elem.Any](src Tensor[S, E], dst Tensor[D, O], f func(Val[E]) Val[O]) {
+	mapOf("Map", dst, f, src)
+}
+
+func mapOf[S, D Space, E, O elem.Any](op string, dst Tensor[D, O], f func(Val[E]) Val[O], src Tensor[S, E]) {
 	if f == nil {
-		mapInto[S, D, E, O]("Map", dst, nil, src)
+		mapInto[S, D, E, O](op, dst, nil, src)
 		return
 	}
-	mapInto("Map", dst, func(_ Val[O], v Val[E]) Val[O] { return f(v) }, src)
+	mapInto(op, dst, func(_ Val[O], v Val[E]) Val[O] { return f(v) }, src)
 }
 
 // Combine sets every element of dst to f of itself and of src's element at the same coordinate. Where dst is in
@@ -162,14 +166,9 @@ func Mapped[O, E elem.Any](src Tensor[Rmem, E], f func(Val[E]) Val[O]) Tensor[Rm
 
 func mapped[O, E elem.Any](op string, src Tensor[Rmem, E], f func(Val[E]) Val[O]) Tensor[Rmem, O] {
 	out := fragmentAs[O](op, src)
-	if out.t == nil {
-		return out
+	if out.t != nil {
+		mapOf(op, out, f, src)
 	}
-	var each func(Val[O], Val[E]) Val[O] // nil is an error of mapInto
-	if f != nil {
-		each = func(_ Val[O], v Val[E]) Val[O] { return f(v) }
-	}
-	mapInto(op, out, each, src)
 	return out
 }
 

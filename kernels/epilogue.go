@@ -182,12 +182,10 @@ func (o output[E, Acc, Q, O]) general(w work, vectors bool) {
 	slices := p.acc.Extent(1)
 	k.Loop(0, slices, func(i Expr) {
 		k.Helper()
-		for m := range slices {
-			k.If(i.Eq(m), func() {
-				k.Helper()
-				Copy(o.r2s, from.At(All, m, All), to.At(All, 0, All))
-			}, nil)
-		}
+		k.Switch(i, slices, func(m int) {
+			k.Helper()
+			Copy(o.r2s, from.At(All, m, All), to.At(All, 0, All))
+		})
 		k.Barrier()
 		o.rows(w, w.tileM.Mul(slices).Add(i), vectors)
 		k.Barrier()

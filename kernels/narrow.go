@@ -48,6 +48,7 @@ func (n narrow[E, Acc, Q, O]) store(o output[E, Acc, Q, O], w work) {
 	from, to := toShared.RetileS(Convert[O](x)), toShared.PartitionD(n.sO) // (CPY,MMA_M,MMA_N) (CPY,SLICE_M,MMA_N)
 	slices := p.acc.Extent(1) / n.slice
 	write := func(slice int) {
+		k.Helper()
 		for m := range n.slice {
 			Copy(r2s, from.At(All, slice*n.slice+m, All), to.At(All, m, All))
 		}
@@ -60,12 +61,7 @@ func (n narrow[E, Acc, Q, O]) store(o output[E, Acc, Q, O], w work) {
 	}
 	k.Loop(0, slices, func(i Expr) {
 		k.Helper()
-		for s := range slices {
-			k.If(i.Eq(s), func() {
-				k.Helper()
-				write(s)
-			}, nil)
-		}
+		k.Switch(i, slices, write)
 		k.Barrier()
 		n.rows(o, w, w.tileM.Mul(slices).Add(i))
 		k.Barrier()

@@ -90,6 +90,8 @@ func (s *state) reserve(ops []ir.Op) {
 			case cir.Var:
 				s.used[x.Sym.Name] = true
 			}
+		case ir.ArriveOp:
+			s.used[op.Sym.Name] = true
 		case ir.LoopOp:
 			s.reserve(op.Body)
 		case ir.IfOp:
@@ -141,7 +143,6 @@ func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 	switch op := op.(type) {
 	case ir.StmtOp:
 		if l, ok := op.Stmt.(cir.Let); ok && !l.Opaque && s.fixed(l.Value) { // addresses at the top may use it
-			s.used[l.Sym.Name] = true
 			s.let(l)
 			return nil, nil
 		}

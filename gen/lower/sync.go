@@ -71,7 +71,6 @@ func (s *state) arrive(op ir.ArriveOp) ([]cir.Stmt, error) {
 		return nil, err
 	}
 	word, err := s.addr(op.Word, []sym.Expr{sym.Int(0)})
-	s.used[op.Sym.Name] = true
 	return []cir.Stmt{cir.Arrive{Pos: op.Pos, Sym: op.Sym, Counter: counter, Word: word, Count: op.Count}}, err
 }
 
