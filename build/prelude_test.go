@@ -130,7 +130,7 @@ template <typename T> __device__ __forceinline__ void moves(T* p) {
   p[6] = __shfl_xor_sync(all, p[7], 16); p[8] = __shfl_xor_sync(all, p[9], 2, 8); p[10] = __shfl_up_sync(all, p[11], 2, 8);
 }
 extern "C" __global__ void __launch_bounds__(128) k(int* i, unsigned* u, long* l, unsigned long* ul, long long* ll,
-    unsigned long long* ull, float* f, double* d, unsigned short* us, int8_t* s8, uint64_t* u64, const __grid_constant__ int4 param) {
+    unsigned long long* ull, float* f, double* d, unsigned short* us, int8_t* s8, uint64_t* u64, const __grid_constant__ uint4 param) {
   extern __shared__ __align__(1024) unsigned char smem[];
   i[threadIdx.x + threadIdx.y + threadIdx.z] = blockIdx.x + blockIdx.y + blockIdx.z;
   i[blockDim.x + blockDim.y] = gridDim.x + gridDim.z + param.x + param.w;
@@ -145,10 +145,7 @@ extern "C" __global__ void __launch_bounds__(128) k(int* i, unsigned* u, long* l
   u[14] = __any_sync(0xffffffff, i[0]) + __all_sync(0xffff, i[1]) + __ballot_sync(0xff, i[2]);
   __syncthreads(); __syncwarp(); __syncwarp(0xff); __threadfence();
   u[15] = (uint32_t)__cvta_generic_to_shared(smem); u64[1] = __cvta_generic_to_global(u);
-  *(int2*)(i + 20) = make_int2(i[1], i[2]); *(uint2*)(u + 20) = make_uint2(u[1], u[2]); *(float2*)(f + 20) = make_float2(f[1], f[2]);
-  *(int4*)(i + 24) = make_int4(1, 2, 3, 4); *(uint4*)(u + 24) = make_uint4(1, 2, 3, u[4]); *(float4*)(f + 24) = make_float4(1, 2, 3, f[4]);
-  *(longlong2*)(ll + 20) = make_longlong2(1, ll[1]); *(ulonglong2*)(ull + 20) = make_ulonglong2(1, ull[1]);
-  *(double2*)(d + 20) = make_double2(1, d[1]);
+  *(uint4*)(u + 24) = make_uint4(1, 2, 3, u[4]);
   f[30] = __uint_as_float(u[31]); u[30] = __float_as_uint(f[31]); f[32] = __int_as_float(i[33]); i[32] = __float_as_int(f[33]);
   d[30] = __longlong_as_double(ll[31]); ll[30] = __double_as_longlong(d[31]);
   f[40] = __double2float_rn(d[41]) + __double2float_rz(d[42]); f[41] = __int2float_rn(i[41]) + __int2float_rz(i[42]);

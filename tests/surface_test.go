@@ -77,7 +77,7 @@ func TestAutoVectorizing(t *testing.T) {
 	for _, c := range []struct {
 		stride, width int
 		want          string
-	}{{64, 128, "load_b128"}, {64, 64, "load_b64"}, {66, 128, "load_b32"}, {65, 128, "set_f16"}} {
+	}{{64, 128, "load_constant_b128"}, {64, 64, "load_constant_b64"}, {66, 128, "load_constant_b32"}, {65, 128, "set_f16"}} {
 		k := Define("vectors", func(k *K) {
 			src := In[elem.F16](k, "A", Shape(8, 64).Strides(c.stride, 1))
 			dst := Out[elem.F16](k, "B", Shape(8, 64).Strides(64, 1))

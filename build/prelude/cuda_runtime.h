@@ -20,21 +20,8 @@
 
 typedef unsigned long size_t;
 
-#define GOCUTE_VECTOR2(T, name, align) \
-  struct __device_builtin__ __align__(align) name { T x, y; }; \
-  GOCUTE_INLINE name make_##name(T x, T y) { return {x, y}; }
-#define GOCUTE_VECTOR4(T, name) \
-  struct __device_builtin__ __align__(16) name { T x, y, z, w; }; \
-  GOCUTE_INLINE name make_##name(T x, T y, T z, T w) { return {x, y, z, w}; }
-GOCUTE_VECTOR2(int, int2, 8)
-GOCUTE_VECTOR2(unsigned, uint2, 8)
-GOCUTE_VECTOR2(float, float2, 8)
-GOCUTE_VECTOR2(long long, longlong2, 16)
-GOCUTE_VECTOR2(unsigned long long, ulonglong2, 16)
-GOCUTE_VECTOR2(double, double2, 16)
-GOCUTE_VECTOR4(int, int4)
-GOCUTE_VECTOR4(unsigned, uint4)
-GOCUTE_VECTOR4(float, float4)
+struct __device_builtin__ __align__(16) uint4 { unsigned x, y, z, w; };
+GOCUTE_INLINE uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
 struct __device_builtin__ uint3 { unsigned x, y, z; };
 struct __device_builtin__ dim3 { unsigned x, y, z; };

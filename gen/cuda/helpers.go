@@ -150,90 +150,139 @@ func packedHelpers() []helper {
 	return out
 }
 
-// vectorTypes gives, for registers of a C type, the vectors that move them: by bits, with the type in memory, and the type
-// of a member and what holds one in asm.
-var vectorTypes = []struct {
+// vectorTypes gives, for registers of a C type, the vectors that move them: by bits, with their members, the type of one in PTX
+// and what holds one in asm.
+var vectorTypes = []vectorType{
+	{"uint32_t", 32, 1, "u32", "r"}, {"uint32_t", 64, 2, "u32", "r"}, {"uint32_t", 128, 4, "u32", "r"},
+	{"float", 32, 1, "f32", "f"}, {"float", 64, 2, "f32", "f"}, {"float", 128, 4, "f32", "f"},
+	{"int32_t", 32, 1, "s32", "r"}, {"int32_t", 64, 2, "s32", "r"}, {"int32_t", 128, 4, "s32", "r"},
+	{"double", 64, 1, "f64", "d"}, {"double", 128, 2, "f64", "d"},
+	{"int64_t", 64, 1, "s64", "l"}, {"int64_t", 128, 2, "s64", "l"},
+	{"uint64_t", 64, 1, "u64", "l"}, {"uint64_t", 128, 2, "u64", "l"},
+	{"uint4", 128, 1, "u32", "r"},
+}
+
+type vectorType struct {
 	reg             string
-	bits            int
-	vector          string
-	members         int
+	bits, members   int
 	ptx, constraint string
-}{
-	{"uint32_t", 32, "uint32_t", 1, "u32", "r"}, {"uint32_t", 64, "uint2", 2, "u32", "r"}, {"uint32_t", 128, "uint4", 4, "u32", "r"},
-	{"float", 32, "float", 1, "f32", "f"}, {"float", 64, "float2", 2, "f32", "f"}, {"float", 128, "float4", 4, "f32", "f"},
-	{"int32_t", 32, "int32_t", 1, "s32", "r"}, {"int32_t", 64, "int2", 2, "s32", "r"}, {"int32_t", 128, "int4", 4, "s32", "r"},
-	{"double", 64, "double", 1, "f64", "d"}, {"double", 128, "double2", 2, "f64", "d"},
-	{"int64_t", 64, "int64_t", 1, "s64", "l"}, {"int64_t", 128, "longlong2", 2, "s64", "l"},
-	{"uint64_t", 64, "uint64_t", 1, "u64", "l"}, {"uint64_t", 128, "ulonglong2", 2, "u64", "l"},
-	{"uint4", 128, "uint4", 1, "u32", "r"},
 }
 
 // vectorName tells the overloads of a vector helper apart.
 func vectorName(name, reg string) string { return name + "/" + reg }
 
-// vectorHelpers makes load, store and clear for each row of vectorTypes.
+// vectorHelpers makes load, store and clear for each row of vectorTypes, for each memory. One word of global memory is moved as
+// C++ does. Vectors are moved by asm: nvcc takes such an assignment apart and does not always find all of it again. Conditions are
+// the instruction's own there: around asm, nvcc branches.
 func vectorHelpers() []helper {
 	var out []helper
 	for _, v := range vectorTypes {
-		zero, load, members := "0", make([]string, v.members), make([]string, v.members)
-		if v.reg == "uint4" {
-			zero = "make_uint4(0, 0, 0, 0)"
-		}
-		clears := make([]string, v.members)
+		zero, members := "0", make([]string, v.members)
 		for i := range v.members {
-			load[i] = fmt.Sprintf("  r[%d] = v.%c;\n", i, "xyzw"[i])
 			members[i] = fmt.Sprintf("r[%d]", i)
-			clears[i] = members[i] + " = "
 		}
-		read, written := fmt.Sprintf("  const %s v = *static_cast<const %s*>(p);\n%s", v.vector, v.vector, strings.Join(load, "")),
-			fmt.Sprintf("make_%s(%s)", v.vector, strings.Join(members, ", "))
-		if v.members == 1 {
-			read, written = fmt.Sprintf("  r[0] = *static_cast<const %s*>(p);\n", v.vector), "r[0]"
-		}
+		clears := strings.Join(members, " = ") + " = "
 		if v.reg == "uint4" {
-			members = []string{"r[0].x", "r[0].y", "r[0].z", "r[0].w"}
+			zero, members = "make_uint4(0, 0, 0, 0)", []string{"r[0].x", "r[0].y", "r[0].z", "r[0].w"}
 		}
-		sharedRead, sharedWritten := sharedVector(v.ptx, v.constraint, members)
-		for _, h := range []struct{ what, args, body string }{
-			{"load", fmt.Sprintf("const void* p, %s* r", v.reg), read},
-			{"store", fmt.Sprintf("const %s* r, void* p", v.reg), fmt.Sprintf("  *static_cast<%s*>(p) = %s;\n", v.vector, written)},
-			{"load_shared", fmt.Sprintf("uint32_t p, %s* r", v.reg), sharedRead},
-			{"store_shared", fmt.Sprintf("const %s* r, uint32_t p", v.reg), sharedWritten},
-			{"clear", v.reg + "* r", "  " + strings.Join(clears, "") + zero + ";\n"},
-		} {
+		for _, h := range append(v.global(members), v.shared(members)...) {
+			h.args = strings.ReplaceAll(h.args, "REG", v.reg)
 			name := fmt.Sprintf("%s_b%d", h.what, v.bits)
-			out = append(out, helper{vectorName(name, v.reg),
-				fmt.Sprintf("%svoid %s(%s) {\n%s}", fn, name, h.args, h.body)})
+			out = append(out, helper{vectorName(name, v.reg), fmt.Sprintf("%svoid %s(%s) {\n%s}", fn, name, h.args, h.body)})
 		}
+		name := fmt.Sprintf("clear_b%d", v.bits)
+		out = append(out, helper{vectorName(name, v.reg), fmt.Sprintf("%svoid %s(%s* r) {\n  %s%s;\n}", fn, name, v.reg, clears, zero)})
 	}
 	return out
 }
 
-// sharedVector is the asm that moves a vector of members from and to shared memory. To nvcc's optimiser each access is
-// one that it cannot tell from others anyway, as their addresses are exclusive ors; comparing each with each took it a
-// quarter of its time.
-func sharedVector(ptx, constraint string, members []string) (read, written string) {
-	n, v := len(members), ""
-	if n > 1 {
-		v = fmt.Sprintf(".v%d", n)
+// vectorHelper moves a vector, at REG.
+type vectorHelper struct{ what, args, body string }
+
+// shared moves by asm: to nvcc's optimiser each access of shared memory is one that it cannot tell from others anyway, as their addresses
+// are exclusive ors; comparing each with each took it a quarter of its time.
+func (v vectorType) shared(members []string) []vectorHelper {
+	read, written := v.asm(".shared", "r", "p", members)
+	return []vectorHelper{{"load_shared", "uint32_t p, REG* r", read}, {"store_shared", "const REG* r, uint32_t p", written}}
+}
+
+// global also has reads of what the kernel does not write, and conditions: a vector that is not read is zero.
+func (v vectorType) global(members []string) []vectorHelper {
+	const load, loadIf, store, storeIf = "const void* p, REG* r", "bool yes, const void* p, REG* r", "const REG* r, void* p", "bool yes, const REG* r, void* p"
+	if len(members) == 1 {
+		from, to := fmt.Sprintf("*static_cast<const %s*>(p)", v.reg), fmt.Sprintf("*static_cast<%s*>(p) = r[0];\n", v.reg)
+		read, readIf := "  r[0] = "+from+";\n", "  r[0] = yes ? "+from+" : 0;\n"
+		return []vectorHelper{{"load", load, read}, {"load_if", loadIf, readIf}, {"load_constant", load, read}, {"load_constant_if", loadIf, readIf},
+			{"store", store, "  " + to}, {"store_if", storeIf, "  if (yes) " + to}}
 	}
-	slots := func(first int) string {
-		s := make([]string, n)
-		for i := range s {
-			s[i] = fmt.Sprintf("%%%d", first+i)
-		}
-		if n == 1 {
-			return s[0]
-		}
-		return "{" + strings.Join(s, ", ") + "}"
+	const address = "__cvta_generic_to_global(p)"
+	read, written := v.asm(".global", "l", address, members)
+	constant, _ := v.asm(".global.nc", "l", address, members)
+	readIf, writtenIf := v.asmIf(".global", address, members)
+	constantIf, _ := v.asmIf(".global.nc", address, members)
+	return []vectorHelper{{"load", load, read}, {"load_if", loadIf, readIf}, {"load_constant", load, constant}, {"load_constant_if", loadIf, constantIf},
+		{"store", store, written}, {"store_if", storeIf, writtenIf}}
+}
+
+// asm moves the members of a vector from and to memory at an address.
+func (v vectorType) asm(space, constraint, address string, members []string) (read, written string) {
+	n := len(members)
+	at := fmt.Sprintf(`"%s"(%s)`, constraint, address)
+	return volatile(fmt.Sprintf("ld%s%s.%s %s, [%%%d];", space, width(n), v.ptx, slots(0, n), n), v.bind("=", members), at),
+		volatile(fmt.Sprintf("st%s%s.%s [%%0], %s;", space, width(n), v.ptx, slots(1, n)), "", at+", "+v.bind("", members))
+}
+
+// asmIf does so where "yes" holds, and else reads zeros.
+func (v vectorType) asmIf(space, address string, members []string) (read, written string) {
+	n := len(members)
+	zero := map[string]string{"f": "0.0f", "d": "0.0"}[v.constraint]
+	if zero == "" {
+		zero = "0"
 	}
-	bind := func(out string) string {
-		s := make([]string, n)
-		for i, m := range members {
-			s[i] = fmt.Sprintf(`"%s%s"(%s)`, out, constraint, m)
-		}
-		return strings.Join(s, ", ")
+	when, at, yes := fmt.Sprintf("{ .reg .pred p; setp.ne.s32 p, %%%d, 0; @p ", n+1), fmt.Sprintf(`"l"(%s)`, address), `"r"((int)yes)`
+	return "  " + strings.Join(members, " = ") + " = " + zero + ";\n" +
+			volatile(fmt.Sprintf("%sld%s%s.%s %s, [%%%d]; }", when, space, width(n), v.ptx, slots(0, n), n), v.bind("+", members), at+", "+yes),
+		volatile(fmt.Sprintf("%sst%s%s.%s [%%0], %s; }", when, space, width(n), v.ptx, slots(1, n)), "", at+", "+v.bind("", members)+", "+yes)
+}
+
+// volatile is a statement of asm that touches memory.
+func volatile(code, outputs, inputs string) string {
+	line := fmt.Sprintf("  asm volatile(\"%s\" : %s : %s : \"memory\");\n", code, outputs, inputs)
+	if outputs == "" {
+		line = strings.Replace(line, " :  :", " : :", 1)
 	}
-	return fmt.Sprintf(`  asm volatile("ld.shared%s.%s %s, [%%%d];" : %s : "r"(p) : "memory");`+"\n", v, ptx, slots(0), n, bind("=")),
-		fmt.Sprintf(`  asm volatile("st.shared%s.%s [%%0], %s;" : : "r"(p), %s : "memory");`+"\n", v, ptx, slots(1), bind(""))
+	if len(line) <= maxWidth {
+		return line
+	}
+	const indent = "\n               : "
+	return "  asm volatile(\"" + code + "\"" + strings.TrimRight(indent+outputs, " ") + indent + inputs + indent + "\"memory\");\n"
+}
+
+// width is the modifier of n members.
+func width(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(".v%d", n)
+}
+
+// slots are n operands of asm from the first-th on.
+func slots(first, n int) string {
+	s := make([]string, n)
+	for i := range s {
+		s[i] = fmt.Sprintf("%%%d", first+i)
+	}
+	if n == 1 {
+		return s[0]
+	}
+	return "{" + strings.Join(s, ", ") + "}"
+}
+
+// bind gives members to asm, for out "=" and "+" to be written.
+func (v vectorType) bind(out string, members []string) string {
+	s := make([]string, len(members))
+	for i, m := range members {
+		s[i] = fmt.Sprintf(`"%s%s"(%s)`, out, v.constraint, m)
+	}
+	return strings.Join(s, ", ")
 }

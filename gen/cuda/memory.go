@@ -178,10 +178,14 @@ func (p *printer) load(s cir.Load) {
 		}
 		p.call(p.packed("set", subwords[w]), s.Dst.Reg.Name+", "+p.subword(s.Dst, w), v)
 	default:
+		what, from := p.place("load", s.Src, false)
+		if s.Pred != nil && s.Src.Mem.Space == cir.Global {
+			p.call(p.vector(what+"_if", s.Dst, w), p.cond(s.Pred).s, from, p.wordsAt(s.Dst))
+			return
+		}
 		if s.Pred != nil {
 			p.line("%s(%s);", p.vector("clear", s.Dst, w), p.wordsAt(s.Dst))
 		}
-		what, from := p.place("load", s.Src, false)
 		p.guarded(s.Pred, p.vector(what, s.Dst, w), from, p.wordsAt(s.Dst))
 	}
 }
@@ -200,6 +204,10 @@ func (p *printer) store(s cir.Store) {
 			p.packed("get", subwords[w]), s.Src.Reg.Name, p.subword(s.Src, w))
 	default:
 		what, to := p.place("store", s.Dst, true)
+		if s.Pred != nil && s.Dst.Mem.Space == cir.Global {
+			p.call(p.vector(what+"_if", s.Src, w), p.cond(s.Pred).s, p.wordsAt(s.Src), to)
+			return
+		}
 		p.guarded(s.Pred, p.vector(what, s.Src, w), p.wordsAt(s.Src), to)
 	}
 }
@@ -208,6 +216,9 @@ func (p *printer) store(s cir.Store) {
 func (p *printer) place(what string, a cir.Addr, write bool) (helper, address string) {
 	if a.Mem.Space == cir.Shared {
 		return what + "_shared", p.shared(a)
+	}
+	if !write && !p.mems[a.Mem].write { // const __restrict__
+		what += "_constant"
 	}
 	return what, p.pointer(a, write)
 }

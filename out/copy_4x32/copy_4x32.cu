@@ -4,16 +4,18 @@
 
 namespace gocute {
 
-__device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_constant_b128(const void* p, float* r) {
+  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const float* r, void* p) {
-  *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3])
+               : "memory");
 }
 
 }  // namespace gocute
@@ -27,8 +29,8 @@ copy_4x32(const float* __restrict__ A, float* B) {
   const int tAA = 4*(tid%8) + 32*(tid/8);
   float rB[4];
 
-  load_b128(A + tAA, rB);
+  load_constant_b128(A + tAA, rB);
   store_b128(rB, B + tAA);
 }
 
-// As printed: a045545c129b3c6d
+// As printed: f7ca219b37622f8c

@@ -4,16 +4,18 @@
 
 namespace gocute {
 
-__device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_constant_b128(const void* p, float* r) {
+  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const float* r, void* p) {
-  *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3])
+               : "memory");
 }
 
 }  // namespace gocute
@@ -31,7 +33,7 @@ copy_8x128(const float* __restrict__ A, float* B) {
   for (int i = 0; i < 4; ++i) {
     #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      load_b128(A + tAA + 32*i + 512*j, rB + 4*i + 16*j);
+      load_constant_b128(A + tAA + 32*i + 512*j, rB + 4*i + 16*j);
     }
   }
   #pragma unroll
@@ -43,4 +45,4 @@ copy_8x128(const float* __restrict__ A, float* B) {
   }
 }
 
-// As printed: 04a8eaf38e6e8e6e
+// As printed: 4b206f422ef86914

@@ -32,24 +32,26 @@ __device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(p), "f"(r[0]), "f"(r[1]) : "memory");
 }
 
-__device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, float* r) {
+  r[0] = r[1] = r[2] = r[3] = 0.0f;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }"
+               : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
-__device__ __forceinline__ void store_b128(const float* r, void* p) {
-  *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
+__device__ __forceinline__ void store_if_b128(bool yes, const float* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.f32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, float* r) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(p) : "memory");
-}
-
-__device__ __forceinline__ void clear_b128(float* r) {
-  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "r"(p)
+               : "memory");
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -454,42 +456,34 @@ gemm_bf16(
         tCrC4_f32[i] = __fmul_rn(tCrC4[i], alpha);
       }
       if (beta != 0.0f) {
-        clear_b128(tCrC5);
-        if (thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N) {
-          load_b128(
-              C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
-              tCrC5);
-        }
+        load_if_b128(
+            thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            tCrC5);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC1_f32[i] = tCrC1_f32[i] + __fmul_rn(tCrC5[i], beta);
         }
-        clear_b128(tCrC6);
-        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N) {
-          load_b128(
-              C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
-              tCrC6);
-        }
+        load_if_b128(
+            thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            tCrC6);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(tCrC6[i], beta);
         }
-        clear_b128(tCrC7);
-        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N) {
-          load_b128(
-              C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
-              tCrC7);
-        }
+        load_if_b128(
+            thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            tCrC7);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(tCrC7[i], beta);
         }
-        clear_b128(tCrC8);
-        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N) {
-          load_b128(
-              C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
-              tCrC8);
-        }
+        load_if_b128(
+            thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            tCrC8);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC4_f32[i] = tCrC4_f32[i] + __fmul_rn(tCrC8[i], beta);
@@ -499,38 +493,34 @@ gemm_bf16(
       for (int i = 0; i < 4; ++i) {
         tCrC1_f32_f32[i] = tCrC1_f32[i];
       }
-      if (thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N) {
-        store_b128(
-            tCrC1_f32_f32,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N,
+          tCrC1_f32_f32,
+          C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC2_f32_f32[i] = tCrC2_f32[i];
       }
-      if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N) {
-        store_b128(
-            tCrC2_f32_f32,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N,
+          tCrC2_f32_f32,
+          C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32_f32[i] = tCrC3_f32[i];
       }
-      if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N) {
-        store_b128(
-            tCrC3_f32_f32,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N,
+          tCrC3_f32_f32,
+          C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC4_f32_f32[i] = tCrC4_f32[i];
       }
-      if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N) {
-        store_b128(
-            tCrC4_f32_f32,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N,
+          tCrC4_f32_f32,
+          C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
     }
   } else {
     #pragma unroll
@@ -578,4 +568,4 @@ gemm_bf16(
   }
 }
 
-// As printed: a32b7bbd54b9748a
+// As printed: 57eaddf88469b794

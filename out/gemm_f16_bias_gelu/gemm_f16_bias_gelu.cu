@@ -64,20 +64,27 @@ __device__ __forceinline__ half_t f32_to_f16(float x) {
   return r;
 }
 
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
-}
-
-__device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
-  *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
-}
-
-__device__ __forceinline__ void clear_b128(uint32_t* r) {
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, uint32_t* r) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
@@ -449,17 +456,17 @@ gemm_f16_bias_gelu(
   if ((N & 7) == 0) {
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      clear_b128(tbiasrbias + 4*i);
-      if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
-        load_b128(bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1), tbiasrbias + 4*i);
-      }
+      load_constant_if_b128(
+          16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N,
+          bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1),
+          tbiasrbias + 4*i);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      clear_b128(tbiasrbias1 + 4*i);
-      if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
-        load_b128(bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1) + 64, tbiasrbias1 + 4*i);
-      }
+      load_constant_if_b128(
+          16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N,
+          bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1) + 64,
+          tbiasrbias1 + 4*i);
     }
     #pragma unroll 1
     for (int t2 = 0; t2 < 4; ++t2) {
@@ -503,12 +510,10 @@ gemm_f16_bias_gelu(
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC1 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1),
-                tCrC1 + 4*i);
-          }
+          load_if_b128(
+              16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N,
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1),
+              tCrC1 + 4*i);
         }
         #pragma unroll
         for (int i = 0; i < 16; ++i) {
@@ -516,12 +521,10 @@ gemm_f16_bias_gelu(
         }
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC2 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1) + 64,
-                tCrC2 + 4*i);
-          }
+          load_if_b128(
+              16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N,
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1) + 64,
+              tCrC2 + 4*i);
         }
         #pragma unroll
         for (int i = 0; i < 16; ++i) {
@@ -544,11 +547,10 @@ gemm_f16_bias_gelu(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N) {
-          store_b128(
-              tXrC_f32_f16 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1));
-        }
+        store_if_b128(
+            16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N,
+            tXrC_f32_f16 + 4*i,
+            C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1));
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -566,11 +568,10 @@ gemm_f16_bias_gelu(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N) {
-          store_b128(
-              tXrC_f321_f16 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1) + 64);
-        }
+        store_if_b128(
+            16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N,
+            tXrC_f321_f16 + 4*i,
+            C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1) + 64);
       }
     }
   } else {
@@ -635,4 +636,4 @@ gemm_f16_bias_gelu(
   }
 }
 
-// As printed: 0b3b7da6d10ad5be
+// As printed: db5ef5e2a5dc88c7

@@ -49,24 +49,26 @@ __device__ __forceinline__ void store_shared_b32(const uint32_t* r, uint32_t p) 
   asm volatile("st.shared.u32 [%0], %1;" : : "r"(p), "r"(r[0]) : "memory");
 }
 
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, uint32_t* r) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
-__device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
-  *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
+__device__ __forceinline__ void store_if_b128(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, uint32_t* r) {
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
-}
-
-__device__ __forceinline__ void clear_b128(uint32_t* r) {
-  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(p)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
@@ -74,7 +76,10 @@ __device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, float* r) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(p) : "memory");
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "r"(p)
+               : "memory");
 }
 
 struct SM75_U16x8_LDSM_T {
@@ -513,26 +518,22 @@ gemm_f16_f16_nt(
       load_shared_b128(
           sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))) + 6144,
           tOrO3);
-      if (thread/16 + 128*blockM1 + 32*t2 < M && 8*(thread%16) + 128*blockN1 < N) {
-        store_b128(
-            tOrO,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
-      }
-      if (thread/16 + 128*blockM1 + 32*t2 + 8 < M && 8*(thread%16) + 128*blockN1 < N) {
-        store_b128(
-            tOrO1,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
-      }
-      if (thread/16 + 128*blockM1 + 32*t2 + 16 < M && 8*(thread%16) + 128*blockN1 < N) {
-        store_b128(
-            tOrO2,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
-      }
-      if (thread/16 + 128*blockM1 + 32*t2 + 24 < M && 8*(thread%16) + 128*blockN1 < N) {
-        store_b128(
-            tOrO3,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/16 + 128*blockM1 + 32*t2 < M && 8*(thread%16) + 128*blockN1 < N,
+          tOrO,
+          C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
+      store_if_b128(
+          thread/16 + 128*blockM1 + 32*t2 + 8 < M && 8*(thread%16) + 128*blockN1 < N,
+          tOrO1,
+          C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
+      store_if_b128(
+          thread/16 + 128*blockM1 + 32*t2 + 16 < M && 8*(thread%16) + 128*blockN1 < N,
+          tOrO2,
+          C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
+      store_if_b128(
+          thread/16 + 128*blockM1 + 32*t2 + 24 < M && 8*(thread%16) + 128*blockN1 < N,
+          tOrO3,
+          C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
     }
   } else {
     #pragma unroll
@@ -591,42 +592,34 @@ gemm_f16_f16_nt(
         tCrC4_f32[i%4 + 4*(i/4)] = __fmul_rn(tCrC4[i%4 + 4*(i/4)], alpha);
       }
       if (beta != 0.0f) {
-        clear_b128(tCrC5);
-        if (thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N) {
-          load_b128(
-              C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
-              tCrC5);
-        }
+        load_if_b128(
+            thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+            tCrC5);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(f16_to_f32(get_f16(tCrC5, i)), beta);
         }
-        clear_b128(tCrC6);
-        if (thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N) {
-          load_b128(
-              C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
-              tCrC6);
-        }
+        load_if_b128(
+            thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+            tCrC6);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC2_f32[i%4 + 4*(i/4)] = tCrC2_f32[i%4 + 4*(i/4)] + __fmul_rn(f16_to_f32(get_f16(tCrC6, i)), beta);
         }
-        clear_b128(tCrC7);
-        if (thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N) {
-          load_b128(
-              C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
-              tCrC7);
-        }
+        load_if_b128(
+            thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+            tCrC7);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC3_f32[i%4 + 4*(i/4)] = tCrC3_f32[i%4 + 4*(i/4)] + __fmul_rn(f16_to_f32(get_f16(tCrC7, i)), beta);
         }
-        clear_b128(tCrC8);
-        if (thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N) {
-          load_b128(
-              C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
-              tCrC8);
-        }
+        load_if_b128(
+            thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N,
+            C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+            tCrC8);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC4_f32[i%4 + 4*(i/4)] = tCrC4_f32[i%4 + 4*(i/4)] + __fmul_rn(f16_to_f32(get_f16(tCrC8, i)), beta);
@@ -638,46 +631,42 @@ gemm_f16_f16_nt(
             tCrC1_f32[2*(i%2) + 4*(i/2)],
             tCrC1_f32[2*(i%2) + 4*(i/2) + 1]);
       }
-      if (thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N) {
-        store_b128(
-            tCrC1_f32_f16,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N,
+          tCrC1_f32_f16,
+          C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC2_f32_f16[i%2 + 2*(i/2)] = round2_f16(
             tCrC2_f32[2*(i%2) + 4*(i/2)],
             tCrC2_f32[2*(i%2) + 4*(i/2) + 1]);
       }
-      if (thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N) {
-        store_b128(
-            tCrC2_f32_f16,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N,
+          tCrC2_f32_f16,
+          C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32_f16[i%2 + 2*(i/2)] = round2_f16(
             tCrC3_f32[2*(i%2) + 4*(i/2)],
             tCrC3_f32[2*(i%2) + 4*(i/2) + 1]);
       }
-      if (thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N) {
-        store_b128(
-            tCrC3_f32_f16,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N,
+          tCrC3_f32_f16,
+          C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC4_f32_f16[i%2 + 2*(i/2)] = round2_f16(
             tCrC4_f32[2*(i%2) + 4*(i/2)],
             tCrC4_f32[2*(i%2) + 4*(i/2) + 1]);
       }
-      if (thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N) {
-        store_b128(
-            tCrC4_f32_f16,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N,
+          tCrC4_f32_f16,
+          C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
     }
   }
 }
 
-// As printed: f80bcf1a16d26d11
+// As printed: 2c8e407a6fa143b0

@@ -69,18 +69,19 @@ __device__ __forceinline__ half_t f32_to_f16(float x) {
   return r;
 }
 
-__device__ __forceinline__ void load_b64(const void* p, uint32_t* r) {
-  const uint2 v = *static_cast<const uint2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-}
-
-__device__ __forceinline__ void store_b64(const uint32_t* r, void* p) {
-  *static_cast<uint2*>(p) = make_uint2(r[0], r[1]);
-}
-
-__device__ __forceinline__ void clear_b64(uint32_t* r) {
+__device__ __forceinline__ void load_if_b64(bool yes, const void* p, uint32_t* r) {
   r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
+               : "+r"(r[0]), "+r"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b64(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.u32 [%0], {%1, %2}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
@@ -88,15 +89,17 @@ __device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
 }
 
 __device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const float* r, void* p) {
-  *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3])
+               : "memory");
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -479,12 +482,10 @@ gemm_f16_f16_splitk(
         if (beta != 0.0f) {
           #pragma unroll
           for (int i = 0; i < 2; ++i) {
-            clear_b64(tCrC1 + 2*i);
-            if (thread/4%8 + 16*blockM1 + 8*i < M && 4*(thread%4) + 16*(thread/32) + 32*blockN1 < N) {
-              load_b64(
-                  C + ((int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32) + 16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1),
-                  tCrC1 + 2*i);
-            }
+            load_if_b64(
+                thread/4%8 + 16*blockM1 + 8*i < M && 4*(thread%4) + 16*(thread/32) + 32*blockN1 < N,
+                C + ((int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32) + 16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1),
+                tCrC1 + 2*i);
           }
           #pragma unroll
           for (int i = 0; i < 8; ++i) {
@@ -499,11 +500,10 @@ gemm_f16_f16_splitk(
         }
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          if (thread/4%8 + 16*blockM1 + 8*i < M && 4*(thread%4) + 16*(thread/32) + 32*blockN1 < N) {
-            store_b64(
-                tXrC_f32_f16 + 2*i,
-                C + ((int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32) + 16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1));
-          }
+          store_if_b64(
+              thread/4%8 + 16*blockM1 + 8*i < M && 4*(thread%4) + 16*(thread/32) + 32*blockN1 < N,
+              tXrC_f32_f16 + 2*i,
+              C + ((int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32) + 16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1));
         }
       }
     } else {
@@ -531,4 +531,4 @@ gemm_f16_f16_splitk(
   }
 }
 
-// As printed: dcc9eae01eda29ce
+// As printed: c91c320c07f9806d

@@ -56,20 +56,19 @@ __device__ __forceinline__ half_t f32_to_f16(float x) {
   return r;
 }
 
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
-}
-
-__device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
-  *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
-}
-
-__device__ __forceinline__ void clear_b128(uint32_t* r) {
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b64(const float* r, uint32_t p) {
@@ -593,12 +592,10 @@ gemm_f16_f16_unaligned(
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC1 + 4*i);
-          if (thread/4%8 + 64*blockM1 + 8*i + 16*k < M && 8*(thread%4) + 32*(thread/32) + 128*blockN1 < N) {
-            load_b128(
-                C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32) + 64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1),
-                tCrC1 + 4*i);
-          }
+          load_if_b128(
+              thread/4%8 + 64*blockM1 + 8*i + 16*k < M && 8*(thread%4) + 32*(thread/32) + 128*blockN1 < N,
+              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32) + 64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1),
+              tCrC1 + 4*i);
         }
         #pragma unroll
         for (int i = 0; i < 16; ++i) {
@@ -613,11 +610,10 @@ gemm_f16_f16_unaligned(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (thread/4%8 + 64*blockM1 + 8*i + 16*k < M && 8*(thread%4) + 32*(thread/32) + 128*blockN1 < N) {
-          store_b128(
-              tXrC_f32_f16 + 4*i,
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32) + 64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1));
-        }
+        store_if_b128(
+            thread/4%8 + 64*blockM1 + 8*i + 16*k < M && 8*(thread%4) + 32*(thread/32) + 128*blockN1 < N,
+            tXrC_f32_f16 + 4*i,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32) + 64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1));
       }
     }
   } else {
@@ -668,4 +664,4 @@ gemm_f16_f16_unaligned(
   }
 }
 
-// As printed: ce23aa18373c1c44
+// As printed: d7218c22bd17d9bc

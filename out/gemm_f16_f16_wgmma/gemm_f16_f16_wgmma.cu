@@ -109,20 +109,19 @@ __device__ __forceinline__ float f16_to_f32(half_t x) {
   return r;
 }
 
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
-}
-
-__device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
-  *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
-}
-
-__device__ __forceinline__ void clear_b128(uint32_t* r) {
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 struct SM90_64x256x16_F32F16F16_SS {
@@ -385,12 +384,10 @@ gemm_f16_f16_wgmma(
     if (beta != 0.0f) {
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        clear_b128(tCrC1 + 4*i);
-        if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 < N) {
-          load_b128(
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1),
-              tCrC1 + 4*i);
-        }
+        load_if_b128(
+            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 < N,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1),
+            tCrC1 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -398,12 +395,10 @@ gemm_f16_f16_wgmma(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        clear_b128(tCrC2 + 4*i);
-        if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 32 < N) {
-          load_b128(
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 32,
-              tCrC2 + 4*i);
-        }
+        load_if_b128(
+            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 32 < N,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 32,
+            tCrC2 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -411,12 +406,10 @@ gemm_f16_f16_wgmma(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        clear_b128(tCrC3 + 4*i);
-        if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 64 < N) {
-          load_b128(
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 64,
-              tCrC3 + 4*i);
-        }
+        load_if_b128(
+            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 64 < N,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 64,
+            tCrC3 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -424,12 +417,10 @@ gemm_f16_f16_wgmma(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        clear_b128(tCrC4 + 4*i);
-        if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 96 < N) {
-          load_b128(
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 96,
-              tCrC4 + 4*i);
-        }
+        load_if_b128(
+            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 96 < N,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 96,
+            tCrC4 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -437,12 +428,10 @@ gemm_f16_f16_wgmma(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        clear_b128(tCrC5 + 4*i);
-        if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 128 < N) {
-          load_b128(
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 128,
-              tCrC5 + 4*i);
-        }
+        load_if_b128(
+            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 128 < N,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 128,
+            tCrC5 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -450,12 +439,10 @@ gemm_f16_f16_wgmma(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        clear_b128(tCrC6 + 4*i);
-        if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 160 < N) {
-          load_b128(
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 160,
-              tCrC6 + 4*i);
-        }
+        load_if_b128(
+            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 160 < N,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 160,
+            tCrC6 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -463,12 +450,10 @@ gemm_f16_f16_wgmma(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        clear_b128(tCrC7 + 4*i);
-        if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 192 < N) {
-          load_b128(
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 192,
-              tCrC7 + 4*i);
-        }
+        load_if_b128(
+            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 192 < N,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 192,
+            tCrC7 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -476,12 +461,10 @@ gemm_f16_f16_wgmma(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        clear_b128(tCrC8 + 4*i);
-        if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 224 < N) {
-          load_b128(
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 224,
-              tCrC8 + 4*i);
-        }
+        load_if_b128(
+            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 224 < N,
+            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 224,
+            tCrC8 + 4*i);
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -496,11 +479,10 @@ gemm_f16_f16_wgmma(
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 < N) {
-        store_b128(
-            tXrC_f32_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1));
-      }
+      store_if_b128(
+          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 < N,
+          tXrC_f32_f16 + 4*i,
+          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1));
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -510,11 +492,10 @@ gemm_f16_f16_wgmma(
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 32 < N) {
-        store_b128(
-            tXrC_f321_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 32);
-      }
+      store_if_b128(
+          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 32 < N,
+          tXrC_f321_f16 + 4*i,
+          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 32);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -524,11 +505,10 @@ gemm_f16_f16_wgmma(
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 64 < N) {
-        store_b128(
-            tXrC_f322_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 64);
-      }
+      store_if_b128(
+          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 64 < N,
+          tXrC_f322_f16 + 4*i,
+          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 64);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -538,11 +518,10 @@ gemm_f16_f16_wgmma(
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 96 < N) {
-        store_b128(
-            tXrC_f323_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 96);
-      }
+      store_if_b128(
+          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 96 < N,
+          tXrC_f323_f16 + 4*i,
+          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 96);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -552,11 +531,10 @@ gemm_f16_f16_wgmma(
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 128 < N) {
-        store_b128(
-            tXrC_f324_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 128);
-      }
+      store_if_b128(
+          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 128 < N,
+          tXrC_f324_f16 + 4*i,
+          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 128);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -566,11 +544,10 @@ gemm_f16_f16_wgmma(
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 160 < N) {
-        store_b128(
-            tXrC_f325_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 160);
-      }
+      store_if_b128(
+          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 160 < N,
+          tXrC_f325_f16 + 4*i,
+          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 160);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -580,11 +557,10 @@ gemm_f16_f16_wgmma(
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 192 < N) {
-        store_b128(
-            tXrC_f326_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 192);
-      }
+      store_if_b128(
+          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 192 < N,
+          tXrC_f326_f16 + 4*i,
+          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 192);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -594,13 +570,12 @@ gemm_f16_f16_wgmma(
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      if (thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 224 < N) {
-        store_b128(
-            tXrC_f327_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 224);
-      }
+      store_if_b128(
+          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 224 < N,
+          tXrC_f327_f16 + 4*i,
+          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 224);
     }
   }
 }
 
-// As printed: a5d3751ce8903f38
+// As printed: 0f27ec292e6c932c

@@ -27,24 +27,26 @@ __device__ __forceinline__ void store_shared_b64(const int32_t* r, uint32_t p) {
   asm volatile("st.shared.v2.s32 [%0], {%1, %2};" : : "r"(p), "r"(r[0]), "r"(r[1]) : "memory");
 }
 
-__device__ __forceinline__ void load_b128(const void* p, int32_t* r) {
-  const int4 v = *static_cast<const int4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, int32_t* r) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.s32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
-__device__ __forceinline__ void store_b128(const int32_t* r, void* p) {
-  *static_cast<int4*>(p) = make_int4(r[0], r[1], r[2], r[3]);
+__device__ __forceinline__ void store_if_b128(bool yes, const int32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.s32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, int32_t* r) {
-  asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
-}
-
-__device__ __forceinline__ void clear_b128(int32_t* r) {
-  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(p)
+               : "memory");
 }
 
 struct SM75_U32x4_LDSM_N {
@@ -446,42 +448,34 @@ gemm_s8_s32(
         tCrC4_s32[i] = tCrC4[i] * alpha;
       }
       if (beta != 0) {
-        clear_b128(tCrC5);
-        if (thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N) {
-          load_b128(
-              C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
-              tCrC5);
-        }
+        load_if_b128(
+            thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            tCrC5);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC1_s32[i] = tCrC1_s32[i] + tCrC5[i] * beta;
         }
-        clear_b128(tCrC6);
-        if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N) {
-          load_b128(
-              C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
-              tCrC6);
-        }
+        load_if_b128(
+            thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            tCrC6);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC2_s32[i] = tCrC2_s32[i] + tCrC6[i] * beta;
         }
-        clear_b128(tCrC7);
-        if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N) {
-          load_b128(
-              C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
-              tCrC7);
-        }
+        load_if_b128(
+            thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            tCrC7);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC3_s32[i] = tCrC3_s32[i] + tCrC7[i] * beta;
         }
-        clear_b128(tCrC8);
-        if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N) {
-          load_b128(
-              C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
-              tCrC8);
-        }
+        load_if_b128(
+            thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N,
+            C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            tCrC8);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC4_s32[i] = tCrC4_s32[i] + tCrC8[i] * beta;
@@ -491,38 +485,34 @@ gemm_s8_s32(
       for (int i = 0; i < 4; ++i) {
         tCrC1_s32_s32[i] = tCrC1_s32[i];
       }
-      if (thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N) {
-        store_b128(
-            tCrC1_s32_s32,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N,
+          tCrC1_s32_s32,
+          C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC2_s32_s32[i] = tCrC2_s32[i];
       }
-      if (thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N) {
-        store_b128(
-            tCrC2_s32_s32,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N,
+          tCrC2_s32_s32,
+          C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC3_s32_s32[i] = tCrC3_s32[i];
       }
-      if (thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N) {
-        store_b128(
-            tCrC3_s32_s32,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N,
+          tCrC3_s32_s32,
+          C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC4_s32_s32[i] = tCrC4_s32[i];
       }
-      if (thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N) {
-        store_b128(
-            tCrC4_s32_s32,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
-      }
+      store_if_b128(
+          thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N,
+          tCrC4_s32_s32,
+          C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
     }
   } else {
     #pragma unroll
@@ -570,4 +560,4 @@ gemm_s8_s32(
   }
 }
 
-// As printed: 078e2c7cb85280d5
+// As printed: dc437276f255ba06

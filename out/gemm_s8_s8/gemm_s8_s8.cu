@@ -50,20 +50,19 @@ __device__ __forceinline__ void set_s8(uint32_t* r, int i, int8_t v) {
   r[i / 4] = (r[i / 4] & ~(0xffu << s)) | (uint32_t)(uint8_t)v << s;
 }
 
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
-}
-
-__device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
-  *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
-}
-
-__device__ __forceinline__ void clear_b128(uint32_t* r) {
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b64(const int32_t* r, uint32_t p) {
@@ -429,12 +428,10 @@ gemm_s8_s8(
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
-          clear_b128(tCrC1 + 4*i);
-          if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 16*(thread%4) + 64*(thread/64) + 128*blockN1 < N) {
-            load_b128(
-                C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1),
-                tCrC1 + 4*i);
-          }
+          load_if_b128(
+              16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 16*(thread%4) + 64*(thread/64) + 128*blockN1 < N,
+              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1),
+              tCrC1 + 4*i);
         }
         #pragma unroll
         for (int i = 0; i < 32; ++i) {
@@ -451,11 +448,10 @@ gemm_s8_s8(
       }
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        if (16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 16*(thread%4) + 64*(thread/64) + 128*blockN1 < N) {
-          store_b128(
-              tXrC_f32_s8 + 4*i,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1));
-        }
+        store_if_b128(
+            16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 16*(thread%4) + 64*(thread/64) + 128*blockN1 < N,
+            tXrC_f32_s8 + 4*i,
+            C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1));
       }
     }
   } else {
@@ -506,4 +502,4 @@ gemm_s8_s8(
   }
 }
 
-// As printed: 5158a26332db0242
+// As printed: 87e8f411b6881f09

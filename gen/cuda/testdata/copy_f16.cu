@@ -10,20 +10,19 @@ struct half_t {
   uint16_t bits;
 };
 
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
-}
-
-__device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
-  *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
-}
-
-__device__ __forceinline__ void clear_b128(uint32_t* r) {
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, uint32_t* r) {
   r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 }  // namespace gocute
@@ -41,13 +40,12 @@ copy_f16(const half_t* __restrict__ S, half_t* D, int N) {
   // Four vectors in flight.
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    clear_b128(tDrS + 4*i);
-    if (base + 2048*i < N) load_b128(S + base + 2048*i, tDrS + 4*i);
+    load_constant_if_b128(base + 2048*i < N, S + base + 2048*i, tDrS + 4*i);
   }
   #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    if (base + 2048*i < N) store_b128(tDrS + 4*i, D + base + 2048*i);
+    store_if_b128(base + 2048*i < N, tDrS + 4*i, D + base + 2048*i);
   }
 }
 
-// As printed: 802843bec832b9af
+// As printed: 0ac905642cd2212a

@@ -25,34 +25,43 @@ __device__ __forceinline__ void set_s8(uint32_t* r, int i, int8_t v) {
   r[i / 4] = (r[i / 4] & ~(0xffu << s)) | (uint32_t)(uint8_t)v << s;
 }
 
-__device__ __forceinline__ void load_b32(const void* p, uint32_t* r) {
+__device__ __forceinline__ void load_constant_b32(const void* p, uint32_t* r) {
   r[0] = *static_cast<const uint32_t*>(p);
 }
 
-__device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_constant_b128(const void* p, uint32_t* r) {
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const float* r, void* p) {
-  *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3])
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b64(const int32_t* r, void* p) {
-  *static_cast<int2*>(p) = make_int2(r[0], r[1]);
+  asm volatile("st.global.v2.s32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1])
+               : "memory");
 }
 
-__device__ __forceinline__ void load_b128(const void* p, double* r) {
-  const double2 v = *static_cast<const double2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+__device__ __forceinline__ void load_constant_b128(const void* p, double* r) {
+  asm volatile("ld.global.nc.v2.f64 {%0, %1}, [%2];"
+               : "=d"(r[0]), "=d"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const double* r, void* p) {
-  *static_cast<double2*>(p) = make_double2(r[0], r[1]);
+  asm volatile("st.global.v2.f64 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "d"(r[0]), "d"(r[1])
+               : "memory");
 }
 
 struct SM80_16x8x8_F32TF32TF32F32_TN {
@@ -109,8 +118,8 @@ other_mmas(
   float tB[2];
   float tC[4];
 
-  load_b128(X + 8*tid, tA);
-  load_b128(X + 8*tid + 4, tA + 4);
+  load_constant_b128(X + 8*tid, tA);
+  load_constant_b128(X + 8*tid + 4, tA + 4);
   tB[0] = __uint_as_float(tA[1]);
   tB[1] = round_tf32(1.1f);
   #pragma unroll
@@ -127,7 +136,7 @@ other_mmas(
 
   #pragma unroll
   for (int i = 0; i < 2; ++i) dC[i] = 0.0;
-  load_b128(P + 2*tid, dA);
+  load_constant_b128(P + 2*tid, dA);
   SM80_8x8x4_F64F64F64F64_TN::fma(dC, dA, dA + 1, dC);
   store_b128(dC, Q + 2*tid);
 
@@ -139,9 +148,9 @@ other_mmas(
   set_u16(iA, 0, tid < 9 ? *reinterpret_cast<const uint16_t*>(B + 8*tid) : 0);
   set_s8(iA, 2, B[8*tid + 2]);
   set_s8(iA, 3, (int8_t)-get_s8(iA, 2));
-  load_b32(B + 8*tid + 4, iA + 1);
+  load_constant_b32(B + 8*tid + 4, iA + 1);
   SM80_8x8x16_S32S8S8S32_TN::fma(iC, iA, iA + 1, iC);
   store_b64(iC, S + 2*tid);
 }
 
-// As printed: 2243471daac90ec9
+// As printed: 5781c4538dbafb79

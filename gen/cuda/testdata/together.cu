@@ -95,63 +95,87 @@ __device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
 }
 
 __device__ __forceinline__ void load_b64(const void* p, uint32_t* r) {
-  const uint2 v = *static_cast<const uint2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b64(const uint32_t* r, void* p) {
-  *static_cast<uint2*>(p) = make_uint2(r[0], r[1]);
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1])
+               : "memory");
 }
 
 __device__ __forceinline__ void load_b64(const void* p, float* r) {
-  const float2 v = *static_cast<const float2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.f32 {%0, %1}, [%2];"
+               : "=f"(r[0]), "=f"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+  asm volatile("st.global.v2.f32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1])
+               : "memory");
 }
 
 __device__ __forceinline__ void load_b64(const void* p, int32_t* r) {
-  const int2 v = *static_cast<const int2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.s32 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b64(const int32_t* r, void* p) {
-  *static_cast<int2*>(p) = make_int2(r[0], r[1]);
+  asm volatile("st.global.v2.s32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1])
+               : "memory");
 }
 
 __device__ __forceinline__ void load_b128(const void* p, double* r) {
-  const double2 v = *static_cast<const double2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.f64 {%0, %1}, [%2];"
+               : "=d"(r[0]), "=d"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const double* r, void* p) {
-  *static_cast<double2*>(p) = make_double2(r[0], r[1]);
+  asm volatile("st.global.v2.f64 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "d"(r[0]), "d"(r[1])
+               : "memory");
 }
 
 __device__ __forceinline__ void load_b128(const void* p, int64_t* r) {
-  const longlong2 v = *static_cast<const longlong2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.s64 {%0, %1}, [%2];"
+               : "=l"(r[0]), "=l"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const int64_t* r, void* p) {
-  *static_cast<longlong2*>(p) = make_longlong2(r[0], r[1]);
+  asm volatile("st.global.v2.s64 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "l"(r[0]), "l"(r[1])
+               : "memory");
 }
 
 __device__ __forceinline__ void load_b128(const void* p, uint64_t* r) {
-  const ulonglong2 v = *static_cast<const ulonglong2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(r[0]), "=l"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const uint64_t* r, void* p) {
-  *static_cast<ulonglong2*>(p) = make_ulonglong2(r[0], r[1]);
+  asm volatile("st.global.v2.u64 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "l"(r[0]), "l"(r[1])
+               : "memory");
 }
 
 }  // namespace gocute
@@ -348,4 +372,4 @@ together(
   store_b128(now, times + 2*tid);
 }
 
-// As printed: a58b9baedbbea3dc
+// As printed: ca0bdd877391636a

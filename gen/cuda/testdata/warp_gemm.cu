@@ -28,8 +28,8 @@ __device__ __forceinline__ half_t f32_to_f16(float x) {
   return r;
 }
 
-__device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
-  *static_cast<uint32_t*>(p) = r[0];
+__device__ __forceinline__ void store_if_b32(bool yes, const uint32_t* r, void* p) {
+  if (yes) *static_cast<uint32_t*>(p) = r[0];
 }
 
 struct SM75_U32x2_LDSM_N {
@@ -184,16 +184,16 @@ warp_gemm(const half_t* __restrict__ A, const half_t* __restrict__ B, half_t* D,
   for (int m = 0; m < 4; ++m) {
     #pragma unroll
     for (int n = 0; n < 4; ++n) {
-      if (tid/4 + 64*bx + 16*m < M) {
-        store_b32(tCrD + 2*m + 8*n, D + (2*(tid%4) + 32*(tid/4) + 2048*(int64_t)bx) + 512*m + 8*n);
-      }
-      if (tid/4 + 64*bx + 16*m + 8 < M) {
-        store_b32(
-            tCrD + 2*m + 8*n + 1,
-            D + (2*(tid%4) + 32*(tid/4) + 2048*(int64_t)bx) + 512*m + 8*n + 256);
-      }
+      store_if_b32(
+          tid/4 + 64*bx + 16*m < M,
+          tCrD + 2*m + 8*n,
+          D + (2*(tid%4) + 32*(tid/4) + 2048*(int64_t)bx) + 512*m + 8*n);
+      store_if_b32(
+          tid/4 + 64*bx + 16*m + 8 < M,
+          tCrD + 2*m + 8*n + 1,
+          D + (2*(tid%4) + 32*(tid/4) + 2048*(int64_t)bx) + 512*m + 8*n + 256);
     }
   }
 }
 
-// As printed: 6d95410a727cacff
+// As printed: b775635aac09b45e

@@ -114,16 +114,16 @@ warp_gemm(const half_t* __restrict__ A, const half_t* __restrict__ B, half_t* D,
   for (int m = 0; m < 4; ++m) {
     #pragma unroll
     for (int n = 0; n < 4; ++n) {
-      if (tid/4 + 64*bx + 16*m < M) {
-        store_b32(tCrD + 2*m + 8*n, D + (2*(tid%4) + 32*(tid/4) + 2048*(int64_t)bx) + 512*m + 8*n);
-      }
-      if (tid/4 + 64*bx + 16*m + 8 < M) {
-        store_b32(
-            tCrD + 2*m + 8*n + 1,
-            D + (2*(tid%4) + 32*(tid/4) + 2048*(int64_t)bx) + 512*m + 8*n + 256);
-      }
+      store_if_b32(
+          tid/4 + 64*bx + 16*m < M,
+          tCrD + 2*m + 8*n,
+          D + (2*(tid%4) + 32*(tid/4) + 2048*(int64_t)bx) + 512*m + 8*n);
+      store_if_b32(
+          tid/4 + 64*bx + 16*m + 8 < M,
+          tCrD + 2*m + 8*n + 1,
+          D + (2*(tid%4) + 32*(tid/4) + 2048*(int64_t)bx) + 512*m + 8*n + 256);
     }
   }
 }
 
-// As printed: 41522bcc6b9ac780
+// As printed: 432b93192bc16343

@@ -9,20 +9,19 @@ __device__ __forceinline__ int floor_div(int a, int b) {
   return a / b - (a % b < 0);
 }
 
-__device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, float* r) {
+  r[0] = r[1] = r[2] = r[3] = 0.0f;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4]; }"
+               : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const float* r, void* p) {
-  *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
-}
-
-__device__ __forceinline__ void clear_b128(float* r) {
-  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3])
+               : "memory");
 }
 
 }  // namespace gocute
@@ -41,8 +40,7 @@ wide(const float* __restrict__ X, float* Y, int M, int ld, float alpha) {
 
   #pragma unroll
   for (int j = 0; j < 2; ++j) {
-    clear_b128(r + 4*j);
-    if (row < M && shift != 5) load_b128(X + off + 4*j, r + 4*j);
+    load_constant_if_b128(row < M && shift != 5, X + off + 4*j, r + 4*j);
   }
   #pragma unroll
   for (int e = 0; e < 8; ++e) {
@@ -60,4 +58,4 @@ wide(const float* __restrict__ X, float* Y, int M, int ld, float alpha) {
   }
 }
 
-// As printed: 52eb31d3d110991a
+// As printed: dae5b0a46dd0ae1a

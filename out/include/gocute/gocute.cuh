@@ -537,8 +537,24 @@ __device__ __forceinline__ void load_b32(const void* p, uint32_t* r) {
   r[0] = *static_cast<const uint32_t*>(p);
 }
 
+__device__ __forceinline__ void load_if_b32(bool yes, const void* p, uint32_t* r) {
+  r[0] = yes ? *static_cast<const uint32_t*>(p) : 0;
+}
+
+__device__ __forceinline__ void load_constant_b32(const void* p, uint32_t* r) {
+  r[0] = *static_cast<const uint32_t*>(p);
+}
+
+__device__ __forceinline__ void load_constant_if_b32(bool yes, const void* p, uint32_t* r) {
+  r[0] = yes ? *static_cast<const uint32_t*>(p) : 0;
+}
+
 __device__ __forceinline__ void store_b32(const uint32_t* r, void* p) {
   *static_cast<uint32_t*>(p) = r[0];
+}
+
+__device__ __forceinline__ void store_if_b32(bool yes, const uint32_t* r, void* p) {
+  if (yes) *static_cast<uint32_t*>(p) = r[0];
 }
 
 __device__ __forceinline__ void load_shared_b32(uint32_t p, uint32_t* r) {
@@ -554,13 +570,47 @@ __device__ __forceinline__ void clear_b32(uint32_t* r) {
 }
 
 __device__ __forceinline__ void load_b64(const void* p, uint32_t* r) {
-  const uint2 v = *static_cast<const uint2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.u32 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b64(bool yes, const void* p, uint32_t* r) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.v2.u32 {%0, %1}, [%2]; }"
+               : "+r"(r[0]), "+r"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b64(const void* p, uint32_t* r) {
+  asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b64(bool yes, const void* p, uint32_t* r) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.nc.v2.u32 {%0, %1}, [%2]; }"
+               : "+r"(r[0]), "+r"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b64(const uint32_t* r, void* p) {
-  *static_cast<uint2*>(p) = make_uint2(r[0], r[1]);
+  asm volatile("st.global.v2.u32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b64(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.u32 [%0], {%1, %2}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b64(uint32_t p, uint32_t* r) {
@@ -576,23 +626,61 @@ __device__ __forceinline__ void clear_b64(uint32_t* r) {
 }
 
 __device__ __forceinline__ void load_b128(const void* p, uint32_t* r) {
-  const uint4 v = *static_cast<const uint4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, uint32_t* r) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b128(const void* p, uint32_t* r) {
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, uint32_t* r) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const uint32_t* r, void* p) {
-  *static_cast<uint4*>(p) = make_uint4(r[0], r[1], r[2], r[3]);
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const uint32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, uint32_t* r) {
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(p)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b128(const uint32_t* r, uint32_t p) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" : : "r"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "r"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
 }
 
 __device__ __forceinline__ void clear_b128(uint32_t* r) {
@@ -603,8 +691,24 @@ __device__ __forceinline__ void load_b32(const void* p, float* r) {
   r[0] = *static_cast<const float*>(p);
 }
 
+__device__ __forceinline__ void load_if_b32(bool yes, const void* p, float* r) {
+  r[0] = yes ? *static_cast<const float*>(p) : 0;
+}
+
+__device__ __forceinline__ void load_constant_b32(const void* p, float* r) {
+  r[0] = *static_cast<const float*>(p);
+}
+
+__device__ __forceinline__ void load_constant_if_b32(bool yes, const void* p, float* r) {
+  r[0] = yes ? *static_cast<const float*>(p) : 0;
+}
+
 __device__ __forceinline__ void store_b32(const float* r, void* p) {
   *static_cast<float*>(p) = r[0];
+}
+
+__device__ __forceinline__ void store_if_b32(bool yes, const float* r, void* p) {
+  if (yes) *static_cast<float*>(p) = r[0];
 }
 
 __device__ __forceinline__ void load_shared_b32(uint32_t p, float* r) {
@@ -620,13 +724,47 @@ __device__ __forceinline__ void clear_b32(float* r) {
 }
 
 __device__ __forceinline__ void load_b64(const void* p, float* r) {
-  const float2 v = *static_cast<const float2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.f32 {%0, %1}, [%2];"
+               : "=f"(r[0]), "=f"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b64(bool yes, const void* p, float* r) {
+  r[0] = r[1] = 0.0f;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.v2.f32 {%0, %1}, [%2]; }"
+               : "+f"(r[0]), "+f"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b64(const void* p, float* r) {
+  asm volatile("ld.global.nc.v2.f32 {%0, %1}, [%2];"
+               : "=f"(r[0]), "=f"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b64(bool yes, const void* p, float* r) {
+  r[0] = r[1] = 0.0f;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.nc.v2.f32 {%0, %1}, [%2]; }"
+               : "+f"(r[0]), "+f"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b64(const float* r, void* p) {
-  *static_cast<float2*>(p) = make_float2(r[0], r[1]);
+  asm volatile("st.global.v2.f32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b64(bool yes, const float* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.f32 [%0], {%1, %2}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b64(uint32_t p, float* r) {
@@ -642,23 +780,61 @@ __device__ __forceinline__ void clear_b64(float* r) {
 }
 
 __device__ __forceinline__ void load_b128(const void* p, float* r) {
-  const float4 v = *static_cast<const float4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, float* r) {
+  r[0] = r[1] = r[2] = r[3] = 0.0f;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.f32 {%0, %1, %2, %3}, [%4]; }"
+               : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b128(const void* p, float* r) {
+  asm volatile("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, float* r) {
+  r[0] = r[1] = r[2] = r[3] = 0.0f;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4]; }"
+               : "+f"(r[0]), "+f"(r[1]), "+f"(r[2]), "+f"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const float* r, void* p) {
-  *static_cast<float4*>(p) = make_float4(r[0], r[1], r[2], r[3]);
+  asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const float* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.f32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, float* r) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(p) : "memory");
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3])
+               : "r"(p)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b128(const float* r, uint32_t p) {
-  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" : : "r"(p), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3]) : "memory");
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
+               :
+               : "r"(p), "f"(r[0]), "f"(r[1]), "f"(r[2]), "f"(r[3])
+               : "memory");
 }
 
 __device__ __forceinline__ void clear_b128(float* r) {
@@ -669,8 +845,24 @@ __device__ __forceinline__ void load_b32(const void* p, int32_t* r) {
   r[0] = *static_cast<const int32_t*>(p);
 }
 
+__device__ __forceinline__ void load_if_b32(bool yes, const void* p, int32_t* r) {
+  r[0] = yes ? *static_cast<const int32_t*>(p) : 0;
+}
+
+__device__ __forceinline__ void load_constant_b32(const void* p, int32_t* r) {
+  r[0] = *static_cast<const int32_t*>(p);
+}
+
+__device__ __forceinline__ void load_constant_if_b32(bool yes, const void* p, int32_t* r) {
+  r[0] = yes ? *static_cast<const int32_t*>(p) : 0;
+}
+
 __device__ __forceinline__ void store_b32(const int32_t* r, void* p) {
   *static_cast<int32_t*>(p) = r[0];
+}
+
+__device__ __forceinline__ void store_if_b32(bool yes, const int32_t* r, void* p) {
+  if (yes) *static_cast<int32_t*>(p) = r[0];
 }
 
 __device__ __forceinline__ void load_shared_b32(uint32_t p, int32_t* r) {
@@ -686,13 +878,47 @@ __device__ __forceinline__ void clear_b32(int32_t* r) {
 }
 
 __device__ __forceinline__ void load_b64(const void* p, int32_t* r) {
-  const int2 v = *static_cast<const int2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.s32 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b64(bool yes, const void* p, int32_t* r) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.v2.s32 {%0, %1}, [%2]; }"
+               : "+r"(r[0]), "+r"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b64(const void* p, int32_t* r) {
+  asm volatile("ld.global.nc.v2.s32 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b64(bool yes, const void* p, int32_t* r) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.nc.v2.s32 {%0, %1}, [%2]; }"
+               : "+r"(r[0]), "+r"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b64(const int32_t* r, void* p) {
-  *static_cast<int2*>(p) = make_int2(r[0], r[1]);
+  asm volatile("st.global.v2.s32 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b64(bool yes, const int32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.s32 [%0], {%1, %2}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b64(uint32_t p, int32_t* r) {
@@ -708,23 +934,61 @@ __device__ __forceinline__ void clear_b64(int32_t* r) {
 }
 
 __device__ __forceinline__ void load_b128(const void* p, int32_t* r) {
-  const int4 v = *static_cast<const int4*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
-  r[2] = v.z;
-  r[3] = v.w;
+  asm volatile("ld.global.v4.s32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, int32_t* r) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.s32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b128(const void* p, int32_t* r) {
+  asm volatile("ld.global.nc.v4.s32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, int32_t* r) {
+  r[0] = r[1] = r[2] = r[3] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.nc.v4.s32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const int32_t* r, void* p) {
-  *static_cast<int4*>(p) = make_int4(r[0], r[1], r[2], r[3]);
+  asm volatile("st.global.v4.s32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const int32_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.s32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, int32_t* r) {
-  asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
+  asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(p)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b128(const int32_t* r, uint32_t p) {
-  asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" : : "r"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+  asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};"
+               :
+               : "r"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
 }
 
 __device__ __forceinline__ void clear_b128(int32_t* r) {
@@ -735,8 +999,24 @@ __device__ __forceinline__ void load_b64(const void* p, double* r) {
   r[0] = *static_cast<const double*>(p);
 }
 
+__device__ __forceinline__ void load_if_b64(bool yes, const void* p, double* r) {
+  r[0] = yes ? *static_cast<const double*>(p) : 0;
+}
+
+__device__ __forceinline__ void load_constant_b64(const void* p, double* r) {
+  r[0] = *static_cast<const double*>(p);
+}
+
+__device__ __forceinline__ void load_constant_if_b64(bool yes, const void* p, double* r) {
+  r[0] = yes ? *static_cast<const double*>(p) : 0;
+}
+
 __device__ __forceinline__ void store_b64(const double* r, void* p) {
   *static_cast<double*>(p) = r[0];
+}
+
+__device__ __forceinline__ void store_if_b64(bool yes, const double* r, void* p) {
+  if (yes) *static_cast<double*>(p) = r[0];
 }
 
 __device__ __forceinline__ void load_shared_b64(uint32_t p, double* r) {
@@ -752,13 +1032,47 @@ __device__ __forceinline__ void clear_b64(double* r) {
 }
 
 __device__ __forceinline__ void load_b128(const void* p, double* r) {
-  const double2 v = *static_cast<const double2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.f64 {%0, %1}, [%2];"
+               : "=d"(r[0]), "=d"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, double* r) {
+  r[0] = r[1] = 0.0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.v2.f64 {%0, %1}, [%2]; }"
+               : "+d"(r[0]), "+d"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b128(const void* p, double* r) {
+  asm volatile("ld.global.nc.v2.f64 {%0, %1}, [%2];"
+               : "=d"(r[0]), "=d"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, double* r) {
+  r[0] = r[1] = 0.0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.nc.v2.f64 {%0, %1}, [%2]; }"
+               : "+d"(r[0]), "+d"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const double* r, void* p) {
-  *static_cast<double2*>(p) = make_double2(r[0], r[1]);
+  asm volatile("st.global.v2.f64 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "d"(r[0]), "d"(r[1])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const double* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.f64 [%0], {%1, %2}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "d"(r[0]), "d"(r[1]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, double* r) {
@@ -777,8 +1091,24 @@ __device__ __forceinline__ void load_b64(const void* p, int64_t* r) {
   r[0] = *static_cast<const int64_t*>(p);
 }
 
+__device__ __forceinline__ void load_if_b64(bool yes, const void* p, int64_t* r) {
+  r[0] = yes ? *static_cast<const int64_t*>(p) : 0;
+}
+
+__device__ __forceinline__ void load_constant_b64(const void* p, int64_t* r) {
+  r[0] = *static_cast<const int64_t*>(p);
+}
+
+__device__ __forceinline__ void load_constant_if_b64(bool yes, const void* p, int64_t* r) {
+  r[0] = yes ? *static_cast<const int64_t*>(p) : 0;
+}
+
 __device__ __forceinline__ void store_b64(const int64_t* r, void* p) {
   *static_cast<int64_t*>(p) = r[0];
+}
+
+__device__ __forceinline__ void store_if_b64(bool yes, const int64_t* r, void* p) {
+  if (yes) *static_cast<int64_t*>(p) = r[0];
 }
 
 __device__ __forceinline__ void load_shared_b64(uint32_t p, int64_t* r) {
@@ -794,13 +1124,47 @@ __device__ __forceinline__ void clear_b64(int64_t* r) {
 }
 
 __device__ __forceinline__ void load_b128(const void* p, int64_t* r) {
-  const longlong2 v = *static_cast<const longlong2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.s64 {%0, %1}, [%2];"
+               : "=l"(r[0]), "=l"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, int64_t* r) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.v2.s64 {%0, %1}, [%2]; }"
+               : "+l"(r[0]), "+l"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b128(const void* p, int64_t* r) {
+  asm volatile("ld.global.nc.v2.s64 {%0, %1}, [%2];"
+               : "=l"(r[0]), "=l"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, int64_t* r) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.nc.v2.s64 {%0, %1}, [%2]; }"
+               : "+l"(r[0]), "+l"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const int64_t* r, void* p) {
-  *static_cast<longlong2*>(p) = make_longlong2(r[0], r[1]);
+  asm volatile("st.global.v2.s64 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "l"(r[0]), "l"(r[1])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const int64_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.s64 [%0], {%1, %2}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "l"(r[0]), "l"(r[1]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, int64_t* r) {
@@ -819,8 +1183,24 @@ __device__ __forceinline__ void load_b64(const void* p, uint64_t* r) {
   r[0] = *static_cast<const uint64_t*>(p);
 }
 
+__device__ __forceinline__ void load_if_b64(bool yes, const void* p, uint64_t* r) {
+  r[0] = yes ? *static_cast<const uint64_t*>(p) : 0;
+}
+
+__device__ __forceinline__ void load_constant_b64(const void* p, uint64_t* r) {
+  r[0] = *static_cast<const uint64_t*>(p);
+}
+
+__device__ __forceinline__ void load_constant_if_b64(bool yes, const void* p, uint64_t* r) {
+  r[0] = yes ? *static_cast<const uint64_t*>(p) : 0;
+}
+
 __device__ __forceinline__ void store_b64(const uint64_t* r, void* p) {
   *static_cast<uint64_t*>(p) = r[0];
+}
+
+__device__ __forceinline__ void store_if_b64(bool yes, const uint64_t* r, void* p) {
+  if (yes) *static_cast<uint64_t*>(p) = r[0];
 }
 
 __device__ __forceinline__ void load_shared_b64(uint32_t p, uint64_t* r) {
@@ -836,13 +1216,47 @@ __device__ __forceinline__ void clear_b64(uint64_t* r) {
 }
 
 __device__ __forceinline__ void load_b128(const void* p, uint64_t* r) {
-  const ulonglong2 v = *static_cast<const ulonglong2*>(p);
-  r[0] = v.x;
-  r[1] = v.y;
+  asm volatile("ld.global.v2.u64 {%0, %1}, [%2];"
+               : "=l"(r[0]), "=l"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, uint64_t* r) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.v2.u64 {%0, %1}, [%2]; }"
+               : "+l"(r[0]), "+l"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b128(const void* p, uint64_t* r) {
+  asm volatile("ld.global.nc.v2.u64 {%0, %1}, [%2];"
+               : "=l"(r[0]), "=l"(r[1])
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, uint64_t* r) {
+  r[0] = r[1] = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p ld.global.nc.v2.u64 {%0, %1}, [%2]; }"
+               : "+l"(r[0]), "+l"(r[1])
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const uint64_t* r, void* p) {
-  *static_cast<ulonglong2*>(p) = make_ulonglong2(r[0], r[1]);
+  asm volatile("st.global.v2.u64 [%0], {%1, %2};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "l"(r[0]), "l"(r[1])
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const uint64_t* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %3, 0; @p st.global.v2.u64 [%0], {%1, %2}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "l"(r[0]), "l"(r[1]), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, uint64_t* r) {
@@ -858,19 +1272,61 @@ __device__ __forceinline__ void clear_b128(uint64_t* r) {
 }
 
 __device__ __forceinline__ void load_b128(const void* p, uint4* r) {
-  r[0] = *static_cast<const uint4*>(p);
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0].x), "=r"(r[0].y), "=r"(r[0].z), "=r"(r[0].w)
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_if_b128(bool yes, const void* p, uint4* r) {
+  r[0].x = r[0].y = r[0].z = r[0].w = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0].x), "+r"(r[0].y), "+r"(r[0].z), "+r"(r[0].w)
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_b128(const void* p, uint4* r) {
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0].x), "=r"(r[0].y), "=r"(r[0].z), "=r"(r[0].w)
+               : "l"(__cvta_generic_to_global(p))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_constant_if_b128(bool yes, const void* p, uint4* r) {
+  r[0].x = r[0].y = r[0].z = r[0].w = 0;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+               : "+r"(r[0].x), "+r"(r[0].y), "+r"(r[0].z), "+r"(r[0].w)
+               : "l"(__cvta_generic_to_global(p)), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_b128(const uint4* r, void* p) {
-  *static_cast<uint4*>(p) = r[0];
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0].x), "r"(r[0].y), "r"(r[0].z), "r"(r[0].w)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_if_b128(bool yes, const uint4* r, void* p) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %5, 0; @p st.global.v4.u32 [%0], {%1, %2, %3, %4}; }"
+               :
+               : "l"(__cvta_generic_to_global(p)), "r"(r[0].x), "r"(r[0].y), "r"(r[0].z), "r"(r[0].w), "r"((int)yes)
+               : "memory");
 }
 
 __device__ __forceinline__ void load_shared_b128(uint32_t p, uint4* r) {
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r[0].x), "=r"(r[0].y), "=r"(r[0].z), "=r"(r[0].w) : "r"(p) : "memory");
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0].x), "=r"(r[0].y), "=r"(r[0].z), "=r"(r[0].w)
+               : "r"(p)
+               : "memory");
 }
 
 __device__ __forceinline__ void store_shared_b128(const uint4* r, uint32_t p) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" : : "r"(p), "r"(r[0].x), "r"(r[0].y), "r"(r[0].z), "r"(r[0].w) : "memory");
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "r"(p), "r"(r[0].x), "r"(r[0].y), "r"(r[0].z), "r"(r[0].w)
+               : "memory");
 }
 
 __device__ __forceinline__ void clear_b128(uint4* r) {
