@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/sym"
@@ -38,7 +39,7 @@ func (s *state) index(t *ir.Tensor, indices []sym.Expr) (sym.Expr, error) {
 // addr is the address of a view's element; what does not change in the kernel is computed once, at its top.
 func (s *state) addr(t *ir.Tensor, indices []sym.Expr) (cir.Addr, error) {
 	e, err := s.index(t, indices)
-	return cir.Addr{Mem: s.mem(t.Storage), Index: s.hoist(t.Name, e)}, err
+	return cir.Addr{Mem: s.mem(t.Storage), Index: s.hoist(t.Name, e, t.Swizzle.B > 0)}, err
 }
 
 // regs is the register reference to n elements of a view.
@@ -81,27 +82,71 @@ func swizzle(sw algebra.Swizzle, e sym.Expr) sym.Expr {
 }
 
 // hoist replaces the sum of e's terms that are a thread's own (they depend on its index or its block's, and on no
-// loop) by a variable that is computed once. Terms of arguments alone stay: nvcc knows what to do with them.
-func (s *state) hoist(name string, e sym.Expr) sym.Expr {
-	var own, rest sym.Expr
+// loop) by a variable that is computed once, at the top, and where an opaque value is added to it, by another one after
+// that. Terms of arguments alone stay: nvcc knows what to do with them.
+func (s *state) hoist(name string, e sym.Expr, swizzled bool) sym.Expr {
+	var rest sym.Expr
+	own := make([]sym.Expr, s.depth+1) // by the depth of the body
 	for _, t := range e.Terms() {
 		if _, _, xor := xorOf(t); !xor && s.fixed(t) && s.threadly(t) {
-			own = own.Add(t)
+			d := s.home(t).depthOf()
+			own[d] = own[d].Add(t)
 		} else {
-			rest = rest.Add(s.hoistXor(name, t))
+			rest = rest.Add(s.hoistXor(name, t, swizzled))
 		}
 	}
-	return s.bind(name, own).Add(rest)
+	var sum sym.Expr
+	for _, x := range own {
+		if !x.Is(0) {
+			sum = s.bind(name, sum.Add(x), swizzled)
+		}
+	}
+	return sum.Add(rest)
 }
 
-// fixed reports whether an expression has one value throughout a thread's run of the kernel.
+// fixed reports whether an expression has one value throughout a thread's run of the kernel, or from an opaque value on.
 func (s *state) fixed(e sym.Expr) bool {
 	for _, x := range e.Symbols() {
-		if x.Class == sym.Loop || x.Class == sym.Var && !s.isLet(x) {
+		if x.Class == sym.Loop || x.Class == sym.Var && !s.isLet(x) && s.opaqueOf(x) == nil {
 			return false
 		}
 	}
 	return true
+}
+
+// opaque is an opaque value and what was computed from it right after it.
+type opaque struct {
+	sym   *sym.Symbol
+	depth int // of its body
+	lets  []cir.Stmt
+	keys  []string // in state.seen
+}
+
+// depthOf is 0 for the top.
+func (o *opaque) depthOf() int {
+	if o == nil {
+		return 0
+	}
+	return o.depth
+}
+
+func (s *state) opaqueOf(x *sym.Symbol) *opaque {
+	for _, o := range s.opaques {
+		if o.sym.Name == x.Name {
+			return o
+		}
+	}
+	return nil
+}
+
+// home is the last opaque value that an invariant depends on, or nil: it can be computed at the top.
+func (s *state) home(e sym.Expr) *opaque {
+	for _, o := range slices.Backward(s.opaques) {
+		if slices.ContainsFunc(e.Symbols(), func(x *sym.Symbol) bool { return x.Name == o.sym.Name || slices.Contains(o.keys, "let "+x.Name) }) {
+			return o
+		}
+	}
+	return nil
 }
 
 // threadly reports whether an expression depends on the thread or its block.
@@ -128,7 +173,7 @@ func xorOf(t sym.Expr) (args []sym.Expr, scale sym.Expr, ok bool) {
 
 // hoistXor does the same inside an exclusive or: constants and loops' variables stay outside, so that all steps of a
 // loop share one variable.
-func (s *state) hoistXor(name string, t sym.Expr) sym.Expr {
+func (s *state) hoistXor(name string, t sym.Expr, swizzled bool) sym.Expr {
 	args, scale, ok := xorOf(t)
 	if !ok {
 		return t
@@ -141,11 +186,12 @@ func (s *state) hoistXor(name string, t sym.Expr) sym.Expr {
 			rest = rest.Xor(a)
 		}
 	}
-	return s.bind(name+"x", own).Xor(rest).Mul(scale)
+	return s.bind(name+"x", own, swizzled).Xor(rest).Mul(scale)
 }
 
-// bind gives an invariant a variable, unless it is as simple as one.
-func (s *state) bind(name string, e sym.Expr) sym.Expr {
+// bind gives an invariant a variable, unless it is as simple as one. After an opaque value the parts of swizzled addresses are
+// opaque, too: nvcc would join their bits with those of each step and keep all of these.
+func (s *state) bind(name string, e sym.Expr, swizzled bool) sym.Expr {
 	if simple(e) {
 		return e
 	}
@@ -155,7 +201,12 @@ func (s *state) bind(name string, e sym.Expr) sym.Expr {
 	e = e.Subst(s.everywhere)
 	lo, hi := e.Range()
 	x := &sym.Symbol{Name: s.fresh(name), Class: sym.Var, Lo: lo, Hi: hi, Multiple: e.Multiple()}
-	return s.let(cir.Let{Sym: x, Value: e})
+	o := s.home(e)
+	if o == nil {
+		return s.let(cir.Let{Sym: x, Value: e})
+	}
+	o.lets, o.keys = append(o.lets, cir.Let{Sym: x, Value: e, Opaque: swizzled}), append(o.keys, e.Key(), "let "+x.Name)
+	return s.know(x, e)
 }
 
 // everywhere takes back what only a branch knows of an argument: a variable at the top holds outside of it too.
@@ -171,8 +222,12 @@ func (s *state) everywhere(x *sym.Symbol) (sym.Expr, bool) {
 // let declares a variable at the top of the kernel.
 func (s *state) let(l cir.Let) sym.Expr {
 	s.lets = append(s.lets, l)
-	v := sym.New(l.Sym)
-	s.seen[l.Value.Key()], s.seen["let "+l.Sym.Name] = v, v
+	return s.know(l.Sym, l.Value)
+}
+
+func (s *state) know(x *sym.Symbol, value sym.Expr) sym.Expr {
+	v := sym.New(x)
+	s.seen[value.Key()], s.seen["let "+x.Name] = v, v
 	return v
 }
 

@@ -29,15 +29,17 @@ func Passes() []Pass {
 
 // state is a kernel on its way down.
 type state struct {
-	in   *ir.Kernel
-	out  *cir.Kernel
-	mems map[*ir.Storage]*cir.Mem
-	regs map[*ir.Storage]*cir.Reg
-	lets []cir.Stmt          // invariants, declared at the top
-	seen map[string]sym.Expr // their symbols, by the key of the expression
-	used map[string]bool     // names in the emitted code
-	open map[string]bool     // loop names in use where code is being emitted
-	ops  map[string]*cir.Op  // intrinsics by name
+	in      *ir.Kernel
+	out     *cir.Kernel
+	mems    map[*ir.Storage]*cir.Mem
+	regs    map[*ir.Storage]*cir.Reg
+	lets    []cir.Stmt          // invariants, declared at the top
+	opaques []*opaque           // in scope, outermost first
+	depth   int                 // of the body that is being lowered, from 1
+	seen    map[string]sym.Expr // their symbols, by the key of the expression
+	used    map[string]bool     // names in the emitted code
+	open    map[string]bool     // loop names in use where code is being emitted
+	ops     map[string]*cir.Op  // intrinsics by name
 }
 
 // Lower runs the passes over a kernel whose Err is nil. An error is our own mistake.
@@ -128,13 +130,34 @@ func expand(s *state) error {
 }
 
 func (s *state) ops2stmts(ops []ir.Op) ([]cir.Stmt, error) {
+	s.depth++
+	out, err := s.body(ops)
+	s.depth--
+	return out, err
+}
+
+// body lowers a body from some operation on. What is computed from an opaque value is declared after it.
+func (s *state) body(ops []ir.Op) ([]cir.Stmt, error) {
 	var out []cir.Stmt
-	for _, op := range ops {
+	for i, op := range ops {
 		stmts, err := s.lowerOp(op)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", op.Position().File, op.Position().Line, err)
 		}
 		out = append(out, stmts...)
+		st, _ := op.(ir.StmtOp)
+		l, _ := st.Stmt.(cir.Let)
+		if !l.Opaque {
+			continue
+		}
+		o := &opaque{sym: l.Sym, depth: s.depth}
+		s.opaques = append(s.opaques, o)
+		rest, err := s.body(ops[i+1:])
+		s.opaques = s.opaques[:len(s.opaques)-1]
+		for _, k := range o.keys {
+			delete(s.seen, k)
+		}
+		return append(append(out, o.lets...), rest...), err
 	}
 	return out, nil
 }
@@ -142,7 +165,7 @@ func (s *state) ops2stmts(ops []ir.Op) ([]cir.Stmt, error) {
 func (s *state) lowerOp(op ir.Op) ([]cir.Stmt, error) {
 	switch op := op.(type) {
 	case ir.StmtOp:
-		if l, ok := op.Stmt.(cir.Let); ok && !l.Opaque && s.fixed(l.Value) { // addresses at the top may use it
+		if l, ok := op.Stmt.(cir.Let); ok && !l.Opaque && s.fixed(l.Value) && s.home(l.Value) == nil { // addresses at the top may use it
 			s.let(l)
 			return nil, nil
 		}

@@ -33,10 +33,10 @@ func (s *state) tail(t *ir.Tensor, indices []sym.Expr, n int64) (tail, error) {
 			if yes, known := cir.Decide(cir.Cmp{Op: cir.LT, X: e, Y: b.Extent}); known && yes {
 				return nil
 			}
-			return cir.Cmp{Op: cir.LT, X: s.hoist(coordName(t, b.Path), e), Y: b.Extent}
+			return cir.Cmp{Op: cir.LT, X: s.hoist(coordName(t, b.Path), e, false), Y: b.Extent}
 		}
 		if lo, _ := first.Range(); lo < 0 {
-			out.all = cir.Every(out.all, cir.Cmp{Op: cir.LE, X: sym.Int(0), Y: s.hoist(coordName(t, b.Path), first)})
+			out.all = cir.Every(out.all, cir.Cmp{Op: cir.LE, X: sym.Int(0), Y: s.hoist(coordName(t, b.Path), first, false)})
 		}
 		if below(last) == nil {
 			continue
@@ -46,7 +46,7 @@ func (s *state) tail(t *ir.Tensor, indices []sym.Expr, n int64) (tail, error) {
 		case isConst && (d == 0 || d == n-1 && b.Extent.DivisibleBy(n) && first.DivisibleBy(n)):
 			out.all = cir.Every(out.all, below(first))
 		case isConst && d == n-1 && out.valid == nil:
-			v := b.Extent.Sub(s.hoist(coordName(t, b.Path), first)).Max(sym.Int(0)).Min(sym.Int(n))
+			v := b.Extent.Sub(s.hoist(coordName(t, b.Path), first, false)).Max(sym.Int(0)).Min(sym.Int(n))
 			out.valid = &v
 			out.whole = below(last)
 			for i := range n {

@@ -437,6 +437,14 @@ gemm_f16_bias_gelu(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int tbiasgbias = 8*(thread%4) + 32*(thread/64);
+  const int tbiascbias_0 = 16*(thread/32%2) + thread/4%8;
+  const int64_t tCgC = 16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64);
+  const int tXsC = 2080*(thread/32%2) + 130*(thread/4%8) + 8*(thread%4) + 32*(thread/64);
+  const int tbiasgbias_1 = thread%32;
+  const int tbiascbias_0_1 = thread/32;
+  const int tCsC = thread%32 + 130*(thread/32);
+  const int64_t tCgC_1 = thread%32 + (int64_t)(thread/32)*N;
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -457,15 +465,15 @@ gemm_f16_bias_gelu(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       load_constant_if_b128(
-          16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N,
-          bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1),
+          128*blockM1 + tbiascbias_0 + 8*i < M && 128*blockN1 + tbiasgbias < N,
+          bias + (128*blockN1 + tbiasgbias),
           tbiasrbias + 4*i);
     }
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       load_constant_if_b128(
-          16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N,
-          bias + (8*(thread%4) + 32*(thread/64) + 128*blockN1) + 64,
+          128*blockM1 + tbiascbias_0 + 8*i < M && 128*blockN1 + tbiasgbias + 64 < N,
+          bias + (128*blockN1 + tbiasgbias) + 64,
           tbiasrbias1 + 4*i);
     }
     #pragma unroll 1
@@ -511,8 +519,8 @@ gemm_f16_bias_gelu(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1),
+              128*blockM1 + 32*t2 + tbiascbias_0 + 8*i < M && 128*blockN1 + tbiasgbias < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1 + tCgC),
               tCrC1 + 4*i);
         }
         #pragma unroll
@@ -522,8 +530,8 @@ gemm_f16_bias_gelu(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1) + 64,
+              128*blockM1 + 32*t2 + tbiascbias_0 + 8*i < M && 128*blockN1 + tbiasgbias + 64 < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1 + tCgC) + 64,
               tCrC2 + 4*i);
         }
         #pragma unroll
@@ -548,9 +556,9 @@ gemm_f16_bias_gelu(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N,
+            128*blockM1 + 32*t2 + tbiascbias_0 + 8*i < M && 128*blockN1 + tbiasgbias < N,
             tXrC_f32_f16 + 4*i,
-            C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1));
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1 + tCgC));
       }
       #pragma unroll
       for (int i = 0; i < 16; ++i) {
@@ -569,9 +577,9 @@ gemm_f16_bias_gelu(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            16*(thread/32%2) + thread/4%8 + 128*blockM1 + 32*t2 + 8*i < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N,
+            128*blockM1 + 32*t2 + tbiascbias_0 + 8*i < M && 128*blockN1 + tbiasgbias + 64 < N,
             tXrC_f321_f16 + 4*i,
-            C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1) + 64);
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*t2 + 128*blockN1 + tCgC) + 64);
       }
     }
   } else {
@@ -583,7 +591,7 @@ gemm_f16_bias_gelu(
         for (int m = 0; m < 4; ++m) {
           store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC_u32 + 8320*(thread/32%2) + 520*(thread/4%8) + 32*(thread%4) + 128*(thread/64) + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 16640*j);
+              sC_u32 + 4*tXsC + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 16640*j);
         }
       }
     }
@@ -592,13 +600,13 @@ gemm_f16_bias_gelu(
     for (int i = 0; i < 4; ++i) {
       set_f16(
           tbiasrbias2, i,
-          thread/32 + 128*blockM1 < M && thread%32 + 128*blockN1 + 32*i < N ? bias[thread%32 + 128*blockN1 + 32*i] : half_t{0x0000});
+          128*blockM1 + tbiascbias_0_1 < M && 128*blockN1 + tbiasgbias_1 + 32*i < N ? bias[128*blockN1 + tbiasgbias_1 + 32*i] : half_t{0x0000});
     }
     #pragma unroll 1
     for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 520*t3 + 32*i];
+        tCrC3[i] = sC[520*t3 + tCsC + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -609,7 +617,7 @@ gemm_f16_bias_gelu(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC4, i,
-              thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] : half_t{0x0000});
+              128*blockM1 + 4*t3 + tbiascbias_0_1 < M && 128*blockN1 + tbiasgbias_1 + 32*i < N ? C[128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + tCgC_1 + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -630,10 +638,10 @@ gemm_f16_bias_gelu(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] = get_f16(tCrC3_f32_f16, i);
+        if (128*blockM1 + 4*t3 + tbiascbias_0_1 < M && 128*blockN1 + tbiasgbias_1 + 32*i < N) C[128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + tCgC_1 + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
     }
   }
 }
 
-// As printed: db5ef5e2a5dc88c7
+// As printed: a48454d4d9a604b8

@@ -382,6 +382,14 @@ gemm_f16_f16(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int64_t tCgC = 16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128);
+  const int tCcC_0 = 16*(thread/32%4) + thread/4%8;
+  const int tCcC_1 = 8*(thread%4) + 32*(thread/128);
+  const int tXsC = 2080*(thread/32%4) + 130*(thread/4%8) + 8*(thread%4) + 32*(thread/128);
+  const int tCsC = thread%32 + 130*(thread/32);
+  const int64_t tCgC_1 = thread%32 + (int64_t)(thread/32)*N;
+  const int tCcC_0_1 = thread/32;
+  const int tCcC_1_1 = thread%32;
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -413,8 +421,8 @@ gemm_f16_f16(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              16*(thread/32%4) + thread/4%8 + 256*blockM1 + 8*i + 64*k < M && 8*(thread%4) + 32*(thread/128) + 128*blockN1 < N,
-              C + (16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128) + 256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1),
+              256*blockM1 + tCcC_0 + 8*i + 64*k < M && 128*blockN1 + tCcC_1 < N,
+              C + (256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1 + tCgC),
               tCrC1 + 4*i);
         }
         #pragma unroll
@@ -424,8 +432,8 @@ gemm_f16_f16(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              16*(thread/32%4) + thread/4%8 + 256*blockM1 + 8*i + 64*k < M && 8*(thread%4) + 32*(thread/128) + 128*blockN1 + 64 < N,
-              C + (16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128) + 256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1) + 64,
+              256*blockM1 + tCcC_0 + 8*i + 64*k < M && 128*blockN1 + tCcC_1 + 64 < N,
+              C + (256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1 + tCgC) + 64,
               tCrC2 + 4*i);
         }
         #pragma unroll
@@ -442,9 +450,9 @@ gemm_f16_f16(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            16*(thread/32%4) + thread/4%8 + 256*blockM1 + 8*i + 64*k < M && 8*(thread%4) + 32*(thread/128) + 128*blockN1 < N,
+            256*blockM1 + tCcC_0 + 8*i + 64*k < M && 128*blockN1 + tCcC_1 < N,
             tXrC_f32_f16 + 4*i,
-            C + (16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128) + 256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1));
+            C + (256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1 + tCgC));
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -455,9 +463,9 @@ gemm_f16_f16(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            16*(thread/32%4) + thread/4%8 + 256*blockM1 + 8*i + 64*k < M && 8*(thread%4) + 32*(thread/128) + 128*blockN1 + 64 < N,
+            256*blockM1 + tCcC_0 + 8*i + 64*k < M && 128*blockN1 + tCcC_1 + 64 < N,
             tXrC_f321_f16 + 4*i,
-            C + (16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128) + 256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1) + 64);
+            C + (256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1 + tCgC) + 64);
       }
     }
   } else {
@@ -469,7 +477,7 @@ gemm_f16_f16(
         for (int m = 0; m < 4; ++m) {
           store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC_u32 + 8320*(thread/32%4) + 520*(thread/4%8) + 32*(thread%4) + 128*(thread/128) + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 33280*j);
+              sC_u32 + 4*tXsC + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 33280*j);
         }
       }
     }
@@ -478,7 +486,7 @@ gemm_f16_f16(
     for (int t2 = 0; t2 < 32; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 1040*t2 + 32*i];
+        tCrC3[i] = sC[1040*t2 + tCsC + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -489,7 +497,7 @@ gemm_f16_f16(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC4, i,
-              thread/32 + 256*blockM1 + 8*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 256*(int64_t)N*blockM1 + 8*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
+              256*blockM1 + 8*t2 + tCcC_0_1 < M && 128*blockN1 + tCcC_1_1 + 32*i < N ? C[256*(int64_t)N*blockM1 + 8*(int64_t)N*t2 + 128*blockN1 + tCgC_1 + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -502,10 +510,10 @@ gemm_f16_f16(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 256*blockM1 + 8*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 256*(int64_t)N*blockM1 + 8*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC3_f32_f16, i);
+        if (256*blockM1 + 8*t2 + tCcC_0_1 < M && 128*blockN1 + tCcC_1_1 + 32*i < N) C[256*(int64_t)N*blockM1 + 8*(int64_t)N*t2 + 128*blockN1 + tCgC_1 + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
     }
   }
 }
 
-// As printed: 119badf232845a11
+// As printed: 4554f2e641ad7876

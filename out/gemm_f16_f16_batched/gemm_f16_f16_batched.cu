@@ -419,6 +419,14 @@ gemm_f16_f16_batched(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int64_t tCgC_1 = 16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + tCgC;
+  const int tCcC_0 = 16*(thread/32%2) + thread/4%8;
+  const int tCcC_1 = 8*(thread%4) + 32*(thread/64);
+  const int tXsC = 2080*(thread/32%2) + 130*(thread/4%8) + 8*(thread%4) + 32*(thread/64);
+  const int tCsC = thread%32 + 130*(thread/32);
+  const int64_t tCgC_2 = thread%32 + (int64_t)(thread/32)*N + tCgC;
+  const int tCcC_0_1 = thread/32;
+  const int tCcC_1_1 = thread%32;
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -450,8 +458,8 @@ gemm_f16_f16_batched(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N && bz < L,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC),
+              128*blockM1 + tCcC_0 + 8*i + 32*k < M && 128*blockN1 + tCcC_1 < N && bz < L,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC_1),
               tCrC1 + 4*i);
         }
         #pragma unroll
@@ -461,8 +469,8 @@ gemm_f16_f16_batched(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N && bz < L,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC) + 64,
+              128*blockM1 + tCcC_0 + 8*i + 32*k < M && 128*blockN1 + tCcC_1 + 64 < N && bz < L,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC_1) + 64,
               tCrC2 + 4*i);
         }
         #pragma unroll
@@ -479,9 +487,9 @@ gemm_f16_f16_batched(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 < N && bz < L,
+            128*blockM1 + tCcC_0 + 8*i + 32*k < M && 128*blockN1 + tCcC_1 < N && bz < L,
             tXrC_f32_f16 + 4*i,
-            C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC));
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC_1));
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -492,9 +500,9 @@ gemm_f16_f16_batched(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 8*(thread%4) + 32*(thread/64) + 128*blockN1 + 64 < N && bz < L,
+            128*blockM1 + tCcC_0 + 8*i + 32*k < M && 128*blockN1 + tCcC_1 + 64 < N && bz < L,
             tXrC_f321_f16 + 4*i,
-            C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC) + 64);
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC_1) + 64);
       }
     }
   } else {
@@ -506,7 +514,7 @@ gemm_f16_f16_batched(
         for (int m = 0; m < 4; ++m) {
           store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC_u32 + 8320*(thread/32%2) + 520*(thread/4%8) + 32*(thread%4) + 128*(thread/64) + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 16640*j);
+              sC_u32 + 4*tXsC + 16*(i%2) + 256*(i/2) + 4160*(m%2) + 8*(m/2) + 16640*j);
         }
       }
     }
@@ -515,7 +523,7 @@ gemm_f16_f16_batched(
     for (int t2 = 0; t2 < 32; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC3[i] = sC[thread%32 + 130*(thread/32) + 520*t2 + 32*i];
+        tCrC3[i] = sC[520*t2 + tCsC + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -526,7 +534,7 @@ gemm_f16_f16_batched(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC4, i,
-              thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N && bz < L ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] : half_t{0x0000});
+              128*blockM1 + 4*t2 + tCcC_0_1 < M && 128*blockN1 + tCcC_1_1 + 32*i < N && bz < L ? C[128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC_2 + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -539,10 +547,10 @@ gemm_f16_f16_batched(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N && bz < L) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC + 32*i] = get_f16(tCrC3_f32_f16, i);
+        if (128*blockM1 + 4*t2 + tCcC_0_1 < M && 128*blockN1 + tCcC_1_1 + 32*i < N && bz < L) C[128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC_2 + 32*i] = get_f16(tCrC3_f32_f16, i);
       }
     }
   }
 }
 
-// As printed: bec9a594b247d8c3
+// As printed: eb3bfc74eb3955f1

@@ -430,6 +430,30 @@ gemm_f16_f16_nt(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  int tXsOx = (8*(thread/4%8)) ^ (8*(thread/64));
+  asm volatile("" : "+r"(tXsOx));
+  __builtin_assume(tXsOx >= 0);
+  int tXsO = 2048*(thread/32%2) + 128*(thread/4%8) + 2*(thread%4);
+  asm volatile("" : "+r"(tXsO));
+  __builtin_assume(tXsO >= 0);
+  int tOsOx = (8*(thread%16)) ^ (8*(thread/16));
+  asm volatile("" : "+r"(tOsOx));
+  __builtin_assume(tOsOx >= 0);
+  int tOsO = 128*(thread/16);
+  asm volatile("" : "+r"(tOsO));
+  __builtin_assume(tOsO >= 0);
+  const int64_t tCgC = 8*(thread%16) + (int64_t)(thread/16)*N;
+  const int tCcC_0 = thread/16;
+  const int tCcC_1 = 8*(thread%16);
+  int tXsCx = 2*(thread%4);
+  asm volatile("" : "+r"(tXsCx));
+  __builtin_assume(tXsCx >= 0);
+  int tXsC = 2176*(thread/32%2) + 136*(thread/4%8) + 8*(thread/64);
+  asm volatile("" : "+r"(tXsC));
+  __builtin_assume(tXsC >= 0);
+  int tCsC = 8*(thread%16) + 136*(thread/16);
+  asm volatile("" : "+r"(tCsC));
+  __builtin_assume(tCsC >= 0);
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -475,7 +499,7 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         store_shared_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i,
-            sO_u32 + 4096*(thread/32%2) + 256*(thread/4%8) + 4*(thread%4) + ((16*(thread/4%8)) ^ (16*(thread/64)) ^ (32*(j/2) + 64*i)) + 2048*(j%2));
+            sO_u32 + 2*tXsO + ((2*tXsOx) ^ (32*(j/2) + 64*i)) + 2048*(j%2));
       }
     }
     #pragma unroll
@@ -484,7 +508,7 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         store_shared_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 2,
-            sO_u32 + 4096*(thread/32%2) + 256*(thread/4%8) + 4*(thread%4) + ((16*(thread/4%8)) ^ (16*(thread/64)) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 8192);
+            sO_u32 + 2*tXsO + ((2*tXsOx) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 8192);
       }
     }
     #pragma unroll
@@ -493,7 +517,7 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         store_shared_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 4,
-            sO_u32 + 4096*(thread/32%2) + 256*(thread/4%8) + 4*(thread%4) + ((16*(thread/4%8)) ^ (16*(thread/64)) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 16384);
+            sO_u32 + 2*tXsO + ((2*tXsOx) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 16384);
       }
     }
     #pragma unroll
@@ -502,38 +526,32 @@ gemm_f16_f16_nt(
       for (int j = 0; j < 4; ++j) {
         store_shared_b32(
             tCrC_f32_f16 + j%2 + 8*(j/2) + 16*i + 6,
-            sO_u32 + 4096*(thread/32%2) + 256*(thread/4%8) + 4*(thread%4) + ((16*(thread/4%8)) ^ (16*(thread/64)) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 24576);
+            sO_u32 + 2*tXsO + ((2*tXsOx) ^ (32*(j/2) + 64*i)) + 2048*(j%2) + 24576);
       }
     }
     __syncthreads();
     #pragma unroll 1
     for (int t2 = 0; t2 < 4; ++t2) {
-      load_shared_b128(sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))), tOrO);
-      load_shared_b128(
-          sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))) + 2048,
-          tOrO1);
-      load_shared_b128(
-          sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))) + 4096,
-          tOrO2);
-      load_shared_b128(
-          sO_u32 + 256*(thread/16) + 8192*t2 + ((16*(thread%16)) ^ (16*(thread/16))) + 6144,
-          tOrO3);
+      load_shared_b128(sO_u32 + 8192*t2 + 2*tOsO + 2*tOsOx, tOrO);
+      load_shared_b128(sO_u32 + 8192*t2 + 2*tOsO + 2*tOsOx + 2048, tOrO1);
+      load_shared_b128(sO_u32 + 8192*t2 + 2*tOsO + 2*tOsOx + 4096, tOrO2);
+      load_shared_b128(sO_u32 + 8192*t2 + 2*tOsO + 2*tOsOx + 6144, tOrO3);
       store_if_b128(
-          thread/16 + 128*blockM1 + 32*t2 < M && 8*(thread%16) + 128*blockN1 < N,
+          128*blockM1 + 32*t2 + tCcC_0 < M && 128*blockN1 + tCcC_1 < N,
           tOrO,
-          C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
+          C + (128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + tCgC));
       store_if_b128(
-          thread/16 + 128*blockM1 + 32*t2 + 8 < M && 8*(thread%16) + 128*blockN1 < N,
+          128*blockM1 + 32*t2 + tCcC_0 + 8 < M && 128*blockN1 + tCcC_1 < N,
           tOrO1,
-          C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
+          C + (8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + tCgC));
       store_if_b128(
-          thread/16 + 128*blockM1 + 32*t2 + 16 < M && 8*(thread%16) + 128*blockN1 < N,
+          128*blockM1 + 32*t2 + tCcC_0 + 16 < M && 128*blockN1 + tCcC_1 < N,
           tOrO2,
-          C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
+          C + (16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + tCgC));
       store_if_b128(
-          thread/16 + 128*blockM1 + 32*t2 + 24 < M && 8*(thread%16) + 128*blockN1 < N,
+          128*blockM1 + 32*t2 + tCcC_0 + 24 < M && 128*blockN1 + tCcC_1 < N,
           tOrO3,
-          C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1));
+          C + (24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t2 + 128*blockN1 + tCgC));
     }
   } else {
     #pragma unroll
@@ -544,7 +562,7 @@ gemm_f16_f16_nt(
         for (int m = 0; m < 4; ++m) {
           store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC_u32 + 8704*(thread/32%2) + 544*(thread/4%8) + 32*(thread/64) + ((16*(((68*(thread/4%8) + thread%4 + 4*(thread/64) + 8*(m/2))/16 + i)%2)) ^ (8*(thread%4))) + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
+              sC_u32 + 4*tXsC + ((16*(((68*(thread/4%8) + thread%4 + 4*(thread/64) + 8*(m/2))/16 + i)%2)) ^ (4*tXsCx)) + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
         }
       }
     }
@@ -554,7 +572,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_shared_b128(
-            sC_u32 + 32*(thread%16) + 544*(thread/16) + 17408*t3 + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)),
+            sC_u32 + 17408*t3 + 4*tCsC + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)),
             tCrC1 + 4*i);
       }
       #pragma unroll
@@ -564,7 +582,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_shared_b128(
-            sC_u32 + 32*(thread%16) + 544*(thread/16) + 17408*t3 + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 4352,
+            sC_u32 + 17408*t3 + 4*tCsC + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 4352,
             tCrC2 + 4*i);
       }
       #pragma unroll
@@ -574,7 +592,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_shared_b128(
-            sC_u32 + 32*(thread%16) + 544*(thread/16) + 17408*t3 + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 8704,
+            sC_u32 + 17408*t3 + 4*tCsC + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 8704,
             tCrC3 + 4*i);
       }
       #pragma unroll
@@ -584,7 +602,7 @@ gemm_f16_f16_nt(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_shared_b128(
-            sC_u32 + 32*(thread%16) + 544*(thread/16) + 17408*t3 + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 13056,
+            sC_u32 + 17408*t3 + 4*tCsC + ((16*((2*(thread%16) + 34*(thread/16) + i)/8%2)) ^ (16*i)) + 13056,
             tCrC4 + 4*i);
       }
       #pragma unroll
@@ -593,32 +611,32 @@ gemm_f16_f16_nt(
       }
       if (beta != 0.0f) {
         load_if_b128(
-            thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+            128*blockM1 + 32*t3 + tCcC_0 < M && 128*blockN1 + tCcC_1 < N,
+            C + (128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1 + tCgC),
             tCrC5);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC1_f32[i%4 + 4*(i/4)] = tCrC1_f32[i%4 + 4*(i/4)] + __fmul_rn(f16_to_f32(get_f16(tCrC5, i)), beta);
         }
         load_if_b128(
-            thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+            128*blockM1 + 32*t3 + tCcC_0 + 8 < M && 128*blockN1 + tCcC_1 < N,
+            C + (8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1 + tCgC),
             tCrC6);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC2_f32[i%4 + 4*(i/4)] = tCrC2_f32[i%4 + 4*(i/4)] + __fmul_rn(f16_to_f32(get_f16(tCrC6, i)), beta);
         }
         load_if_b128(
-            thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+            128*blockM1 + 32*t3 + tCcC_0 + 16 < M && 128*blockN1 + tCcC_1 < N,
+            C + (16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1 + tCgC),
             tCrC7);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
           tCrC3_f32[i%4 + 4*(i/4)] = tCrC3_f32[i%4 + 4*(i/4)] + __fmul_rn(f16_to_f32(get_f16(tCrC7, i)), beta);
         }
         load_if_b128(
-            thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N,
-            C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1),
+            128*blockM1 + 32*t3 + tCcC_0 + 24 < M && 128*blockN1 + tCcC_1 < N,
+            C + (24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1 + tCgC),
             tCrC8);
         #pragma unroll
         for (int i = 0; i < 8; ++i) {
@@ -632,9 +650,9 @@ gemm_f16_f16_nt(
             tCrC1_f32[2*(i%2) + 4*(i/2) + 1]);
       }
       store_if_b128(
-          thread/16 + 128*blockM1 + 32*t3 < M && 8*(thread%16) + 128*blockN1 < N,
+          128*blockM1 + 32*t3 + tCcC_0 < M && 128*blockN1 + tCcC_1 < N,
           tCrC1_f32_f16,
-          C + (8*(thread%16) + (int64_t)(thread/16)*N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
+          C + (128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1 + tCgC));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC2_f32_f16[i%2 + 2*(i/2)] = round2_f16(
@@ -642,9 +660,9 @@ gemm_f16_f16_nt(
             tCrC2_f32[2*(i%2) + 4*(i/2) + 1]);
       }
       store_if_b128(
-          thread/16 + 128*blockM1 + 32*t3 + 8 < M && 8*(thread%16) + 128*blockN1 < N,
+          128*blockM1 + 32*t3 + tCcC_0 + 8 < M && 128*blockN1 + tCcC_1 < N,
           tCrC2_f32_f16,
-          C + (8*(thread%16) + (int64_t)(thread/16)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
+          C + (8*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1 + tCgC));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32_f16[i%2 + 2*(i/2)] = round2_f16(
@@ -652,9 +670,9 @@ gemm_f16_f16_nt(
             tCrC3_f32[2*(i%2) + 4*(i/2) + 1]);
       }
       store_if_b128(
-          thread/16 + 128*blockM1 + 32*t3 + 16 < M && 8*(thread%16) + 128*blockN1 < N,
+          128*blockM1 + 32*t3 + tCcC_0 + 16 < M && 128*blockN1 + tCcC_1 < N,
           tCrC3_f32_f16,
-          C + (8*(thread%16) + (int64_t)(thread/16)*N + 16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
+          C + (16*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1 + tCgC));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC4_f32_f16[i%2 + 2*(i/2)] = round2_f16(
@@ -662,11 +680,11 @@ gemm_f16_f16_nt(
             tCrC4_f32[2*(i%2) + 4*(i/2) + 1]);
       }
       store_if_b128(
-          thread/16 + 128*blockM1 + 32*t3 + 24 < M && 8*(thread%16) + 128*blockN1 < N,
+          128*blockM1 + 32*t3 + tCcC_0 + 24 < M && 128*blockN1 + tCcC_1 < N,
           tCrC4_f32_f16,
-          C + (8*(thread%16) + (int64_t)(thread/16)*N + 24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1));
+          C + (24*(int64_t)N + 128*(int64_t)N*blockM1 + 32*(int64_t)N*t3 + 128*blockN1 + tCgC));
     }
   }
 }
 
-// As printed: 2c8e407a6fa143b0
+// As printed: bf39d240caf0e465

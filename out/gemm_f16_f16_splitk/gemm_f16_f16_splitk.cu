@@ -384,6 +384,14 @@ gemm_f16_f16_splitk(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int64_t tCgC = (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32);
+  const int tCcC_0 = thread/4%8;
+  const int tCcC_1 = 4*(thread%4) + 16*(thread/32);
+  const int tXsC = 34*(thread/4%8) + 4*(thread%4) + 16*(thread/32);
+  const int tCsC = thread%32 + 34*(thread/32);
+  const int tCgC_1 = thread%32 + (thread/32)*N;
+  const int tCcC_0_1 = thread/32;
+  const int tCcC_1_1 = thread%32;
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -408,37 +416,31 @@ gemm_f16_f16_splitk(
     int mine = by;
     asm volatile("" : "+r"(mine));
     __builtin_assume(mine >= 0);
+    const int64_t tpartsparts = 512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, mine + (int64_t)splits*unit) + 4*thread;
+    const int64_t tpartsparts_1 = 512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread;
 
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i];
     }
-    store_b128(
-        rparts,
-        parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, mine + (int64_t)splits*unit) + 4*thread));
+    store_b128(rparts, parts + tpartsparts);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 4];
     }
-    store_b128(
-        rparts,
-        parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 256);
+    store_b128(rparts, parts + tpartsparts + 256);
 
     const int arrival = arrive(counters + unit, splits, arrived);
     const int toCome = splits - arrival - 1;
 
     if (toCome == 0) {
       if (splits == 2) {
-        load_b128(
-            parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread),
-            rparts);
+        load_b128(parts + tpartsparts_1, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i] = tCrC[i] + rparts[i];
         }
-        load_b128(
-            parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 256,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 256, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 4] = tCrC[i + 4] + rparts[i];
@@ -451,17 +453,14 @@ gemm_f16_f16_splitk(
           int part = t2;
           asm volatile("" : "+r"(part));
           __builtin_assume(part >= 0);
+          const int64_t tpartsparts_2 = 512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, part + (int64_t)splits*unit) + 4*thread;
 
-          load_b128(
-              parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, part + (int64_t)splits*unit) + 4*thread),
-              rparts);
+          load_b128(parts + tpartsparts_2, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i] = tCrC[i] + rparts[i];
           }
-          load_b128(
-              parts + (512*min((int64_t)((M + 15) >> 4)*((N + 31) >> 5)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 256,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 256, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 4] = tCrC[i + 4] + rparts[i];
@@ -483,8 +482,8 @@ gemm_f16_f16_splitk(
           #pragma unroll
           for (int i = 0; i < 2; ++i) {
             load_if_b64(
-                thread/4%8 + 16*blockM1 + 8*i < M && 4*(thread%4) + 16*(thread/32) + 32*blockN1 < N,
-                C + ((int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32) + 16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1),
+                16*blockM1 + tCcC_0 + 8*i < M && 32*blockN1 + tCcC_1 < N,
+                C + (16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1 + tCgC),
                 tCrC1 + 2*i);
           }
           #pragma unroll
@@ -501,34 +500,32 @@ gemm_f16_f16_splitk(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           store_if_b64(
-              thread/4%8 + 16*blockM1 + 8*i < M && 4*(thread%4) + 16*(thread/32) + 32*blockN1 < N,
+              16*blockM1 + tCcC_0 + 8*i < M && 32*blockN1 + tCcC_1 < N,
               tXrC_f32_f16 + 2*i,
-              C + ((int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32) + 16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1));
+              C + (16*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*blockN1 + tCgC));
         }
       }
     } else {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        store_shared_b64(
-            tCrC + 2*i,
-            sC_u32 + 136*(thread/4%8) + 16*(thread%4) + 64*(thread/32) + 1088*(i%2) + 8*(i/2));
+        store_shared_b64(tCrC + 2*i, sC_u32 + 4*tXsC + 1088*(i%2) + 8*(i/2));
       }
       __syncthreads();
       #pragma unroll 1
       for (int t3 = 0; t3 < 8; ++t3) {
-        tCrC2[0] = sC[thread%32 + 34*(thread/32) + 68*t3];
+        tCrC2[0] = sC[68*t3 + tCsC];
         tCrC2_f32[0] = __fmul_rn(tCrC2[0], alpha);
         if (beta != 0.0f) {
           set_f16(
               tCrC3, 0,
-              thread/32 + 16*blockM1 + 2*t3 < M && thread%32 + 32*blockN1 < N ? C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 2*(int64_t)N*t3 + 32*blockN1] : half_t{0x0000});
+              16*blockM1 + 2*t3 + tCcC_0_1 < M && 32*blockN1 + tCcC_1_1 < N ? C[16*(int64_t)N*blockM1 + 2*(int64_t)N*t3 + 32*blockN1 + tCgC_1] : half_t{0x0000});
           tCrC2_f32[0] = tCrC2_f32[0] + __fmul_rn(f16_to_f32(get_f16(tCrC3, 0)), beta);
         }
         set_f16(tCrC2_f32_f16, 0, f32_to_f16(tCrC2_f32[0]));
-        if (thread/32 + 16*blockM1 + 2*t3 < M && thread%32 + 32*blockN1 < N) C[thread%32 + (thread/32)*N + 16*(int64_t)N*blockM1 + 2*(int64_t)N*t3 + 32*blockN1] = get_f16(tCrC2_f32_f16, 0);
+        if (16*blockM1 + 2*t3 + tCcC_0_1 < M && 32*blockN1 + tCcC_1_1 < N) C[16*(int64_t)N*blockM1 + 2*(int64_t)N*t3 + 32*blockN1 + tCgC_1] = get_f16(tCrC2_f32_f16, 0);
       }
     }
   }
 }
 
-// As printed: c91c320c07f9806d
+// As printed: e66028b536359f25

@@ -356,6 +356,9 @@ gemm_f16_f16_tma(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int64_t tCgC = 16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128);
+  const int tCcC_0 = 16*(thread/32%4) + thread/4%8;
+  const int tCcC_1 = 8*(thread%4) + 32*(thread/128);
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -386,8 +389,8 @@ gemm_f16_f16_tma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            16*(thread/32%4) + thread/4%8 + 256*blockM1 + 8*i + 64*k < M && 8*(thread%4) + 32*(thread/128) + 128*blockN1 < N,
-            C + (16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128) + 256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1),
+            256*blockM1 + tCcC_0 + 8*i + 64*k < M && 128*blockN1 + tCcC_1 < N,
+            C + (256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1 + tCgC),
             tCrC1 + 4*i);
       }
       #pragma unroll
@@ -397,8 +400,8 @@ gemm_f16_f16_tma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            16*(thread/32%4) + thread/4%8 + 256*blockM1 + 8*i + 64*k < M && 8*(thread%4) + 32*(thread/128) + 128*blockN1 + 64 < N,
-            C + (16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128) + 256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1) + 64,
+            256*blockM1 + tCcC_0 + 8*i + 64*k < M && 128*blockN1 + tCcC_1 + 64 < N,
+            C + (256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1 + tCgC) + 64,
             tCrC2 + 4*i);
       }
       #pragma unroll
@@ -415,9 +418,9 @@ gemm_f16_f16_tma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          16*(thread/32%4) + thread/4%8 + 256*blockM1 + 8*i + 64*k < M && 8*(thread%4) + 32*(thread/128) + 128*blockN1 < N,
+          256*blockM1 + tCcC_0 + 8*i + 64*k < M && 128*blockN1 + tCcC_1 < N,
           tXrC_f32_f16 + 4*i,
-          C + (16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128) + 256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1));
+          C + (256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1 + tCgC));
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -428,11 +431,11 @@ gemm_f16_f16_tma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          16*(thread/32%4) + thread/4%8 + 256*blockM1 + 8*i + 64*k < M && 8*(thread%4) + 32*(thread/128) + 128*blockN1 + 64 < N,
+          256*blockM1 + tCcC_0 + 8*i + 64*k < M && 128*blockN1 + tCcC_1 + 64 < N,
           tXrC_f321_f16 + 4*i,
-          C + (16*(int64_t)(thread/32%4)*N + (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/128) + 256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1) + 64);
+          C + (256*(int64_t)N*blockM1 + 8*(int64_t)N*i + 64*(int64_t)N*k + 128*blockN1 + tCgC) + 64);
     }
   }
 }
 
-// As printed: 7a59c890041787fa
+// As printed: f0fe36f405fb0803

@@ -566,6 +566,14 @@ gemm_f16_f16_unaligned(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int64_t tCgC = (int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32);
+  const int tCcC_0 = thread/4%8;
+  const int tCcC_1 = 8*(thread%4) + 32*(thread/32);
+  const int tXsC = 130*(thread/4%8) + 8*(thread%4) + 32*(thread/32);
+  const int tCsC = thread%32 + 130*(thread/32);
+  const int64_t tCgC_1 = thread%32 + (int64_t)(thread/32)*N;
+  const int tCcC_0_1 = thread/32;
+  const int tCcC_1_1 = thread%32;
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -593,8 +601,8 @@ gemm_f16_f16_unaligned(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              thread/4%8 + 64*blockM1 + 8*i + 16*k < M && 8*(thread%4) + 32*(thread/32) + 128*blockN1 < N,
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32) + 64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1),
+              64*blockM1 + tCcC_0 + 8*i + 16*k < M && 128*blockN1 + tCcC_1 < N,
+              C + (64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1 + tCgC),
               tCrC1 + 4*i);
         }
         #pragma unroll
@@ -611,9 +619,9 @@ gemm_f16_f16_unaligned(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            thread/4%8 + 64*blockM1 + 8*i + 16*k < M && 8*(thread%4) + 32*(thread/32) + 128*blockN1 < N,
+            64*blockM1 + tCcC_0 + 8*i + 16*k < M && 128*blockN1 + tCcC_1 < N,
             tXrC_f32_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 32*(thread/32) + 64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1));
+            C + (64*(int64_t)N*blockM1 + 8*(int64_t)N*i + 16*(int64_t)N*k + 128*blockN1 + tCgC));
       }
     }
   } else {
@@ -625,7 +633,7 @@ gemm_f16_f16_unaligned(
         for (int m = 0; m < 4; ++m) {
           store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC_u32 + 520*(thread/4%8) + 32*(thread%4) + 128*(thread/32) + 4160*(m%2) + 8*(m/2) + 16*i + 8320*j);
+              sC_u32 + 4*tXsC + 4160*(m%2) + 8*(m/2) + 16*i + 8320*j);
         }
       }
     }
@@ -634,7 +642,7 @@ gemm_f16_f16_unaligned(
     for (int t2 = 0; t2 < 16; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC2[i] = sC[thread%32 + 130*(thread/32) + 520*t2 + 32*i];
+        tCrC2[i] = sC[520*t2 + tCsC + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -645,7 +653,7 @@ gemm_f16_f16_unaligned(
         for (int i = 0; i < 4; ++i) {
           set_f16(
               tCrC3, i,
-              thread/32 + 64*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 64*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] : half_t{0x0000});
+              64*blockM1 + 4*t2 + tCcC_0_1 < M && 128*blockN1 + tCcC_1_1 + 32*i < N ? C[64*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC_1 + 32*i] : half_t{0x0000});
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -658,10 +666,10 @@ gemm_f16_f16_unaligned(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 64*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 64*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_f16(tCrC2_f32_f16, i);
+        if (64*blockM1 + 4*t2 + tCcC_0_1 < M && 128*blockN1 + tCcC_1_1 + 32*i < N) C[64*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC_1 + 32*i] = get_f16(tCrC2_f32_f16, i);
       }
     }
   }
 }
 
-// As printed: d7218c22bd17d9bc
+// As printed: 9c74c9f5cae7380b

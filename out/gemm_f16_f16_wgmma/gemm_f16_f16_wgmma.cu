@@ -331,6 +331,9 @@ gemm_f16_f16_wgmma(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int64_t tCgC = (int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N;
+  const int tCcC_0 = thread/4%8 + 16*(thread/32);
+  const int tCcC_1 = 8*(thread%4);
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -385,8 +388,8 @@ gemm_f16_f16_wgmma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 < N,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1),
+            128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 < N,
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC),
             tCrC1 + 4*i);
       }
       #pragma unroll
@@ -396,8 +399,8 @@ gemm_f16_f16_wgmma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 32 < N,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 32,
+            128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 32 < N,
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 32,
             tCrC2 + 4*i);
       }
       #pragma unroll
@@ -407,8 +410,8 @@ gemm_f16_f16_wgmma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 64 < N,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 64,
+            128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 64 < N,
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 64,
             tCrC3 + 4*i);
       }
       #pragma unroll
@@ -418,8 +421,8 @@ gemm_f16_f16_wgmma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 96 < N,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 96,
+            128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 96 < N,
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 96,
             tCrC4 + 4*i);
       }
       #pragma unroll
@@ -429,8 +432,8 @@ gemm_f16_f16_wgmma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 128 < N,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 128,
+            128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 128 < N,
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 128,
             tCrC5 + 4*i);
       }
       #pragma unroll
@@ -440,8 +443,8 @@ gemm_f16_f16_wgmma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 160 < N,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 160,
+            128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 160 < N,
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 160,
             tCrC6 + 4*i);
       }
       #pragma unroll
@@ -451,8 +454,8 @@ gemm_f16_f16_wgmma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 192 < N,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 192,
+            128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 192 < N,
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 192,
             tCrC7 + 4*i);
       }
       #pragma unroll
@@ -462,8 +465,8 @@ gemm_f16_f16_wgmma(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         load_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 224 < N,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 224,
+            128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 224 < N,
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 224,
             tCrC8 + 4*i);
       }
       #pragma unroll
@@ -480,9 +483,9 @@ gemm_f16_f16_wgmma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 < N,
+          128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 < N,
           tXrC_f32_f16 + 4*i,
-          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1));
+          C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC));
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -493,9 +496,9 @@ gemm_f16_f16_wgmma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 32 < N,
+          128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 32 < N,
           tXrC_f321_f16 + 4*i,
-          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 32);
+          C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 32);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -506,9 +509,9 @@ gemm_f16_f16_wgmma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 64 < N,
+          128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 64 < N,
           tXrC_f322_f16 + 4*i,
-          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 64);
+          C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 64);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -519,9 +522,9 @@ gemm_f16_f16_wgmma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 96 < N,
+          128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 96 < N,
           tXrC_f323_f16 + 4*i,
-          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 96);
+          C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 96);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -532,9 +535,9 @@ gemm_f16_f16_wgmma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 128 < N,
+          128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 128 < N,
           tXrC_f324_f16 + 4*i,
-          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 128);
+          C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 128);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -545,9 +548,9 @@ gemm_f16_f16_wgmma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 160 < N,
+          128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 160 < N,
           tXrC_f325_f16 + 4*i,
-          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 160);
+          C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 160);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -558,9 +561,9 @@ gemm_f16_f16_wgmma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 192 < N,
+          128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 192 < N,
           tXrC_f326_f16 + 4*i,
-          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 192);
+          C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 192);
     }
     #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -571,11 +574,11 @@ gemm_f16_f16_wgmma(
     #pragma unroll
     for (int i = 0; i < 2; ++i) {
       store_if_b128(
-          thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 256*blockN1 + 224 < N,
+          128*blockM1 + tCcC_0 + 8*i < M && 256*blockN1 + tCcC_1 + 224 < N,
           tXrC_f327_f16 + 4*i,
-          C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1) + 224);
+          C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 256*blockN1 + tCgC) + 224);
     }
   }
 }
 
-// As printed: 0f27ec292e6c932c
+// As printed: ae4db3731e395b8e

@@ -378,6 +378,9 @@ gemm_f16_f16_wgmma_splitk(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int64_t tCgC = (int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N;
+  const int tCcC_0 = thread/4%8 + 16*(thread/32);
+  const int tCcC_1 = 8*(thread%4);
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -402,345 +405,251 @@ gemm_f16_f16_wgmma_splitk(
     int mine = by;
     asm volatile("" : "+r"(mine));
     __builtin_assume(mine >= 0);
+    const int64_t tpartsparts = 24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread;
+    const int64_t tpartsparts_1 = 24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread;
 
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread));
+    store_b128(rparts, parts + tpartsparts);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 4];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 1024);
+    store_b128(rparts, parts + tpartsparts + 1024);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 8];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 2048);
+    store_b128(rparts, parts + tpartsparts + 2048);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 12];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 3072);
+    store_b128(rparts, parts + tpartsparts + 3072);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 16];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 4096);
+    store_b128(rparts, parts + tpartsparts + 4096);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 20];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 5120);
+    store_b128(rparts, parts + tpartsparts + 5120);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 24];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 6144);
+    store_b128(rparts, parts + tpartsparts + 6144);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 28];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 7168);
+    store_b128(rparts, parts + tpartsparts + 7168);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 32];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 8192);
+    store_b128(rparts, parts + tpartsparts + 8192);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 36];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 9216);
+    store_b128(rparts, parts + tpartsparts + 9216);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 40];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 10240);
+    store_b128(rparts, parts + tpartsparts + 10240);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 44];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 11264);
+    store_b128(rparts, parts + tpartsparts + 11264);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 48];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 12288);
+    store_b128(rparts, parts + tpartsparts + 12288);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 52];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 13312);
+    store_b128(rparts, parts + tpartsparts + 13312);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 56];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 14336);
+    store_b128(rparts, parts + tpartsparts + 14336);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 60];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 15360);
+    store_b128(rparts, parts + tpartsparts + 15360);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 64];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 16384);
+    store_b128(rparts, parts + tpartsparts + 16384);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 68];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 17408);
+    store_b128(rparts, parts + tpartsparts + 17408);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 72];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 18432);
+    store_b128(rparts, parts + tpartsparts + 18432);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 76];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 19456);
+    store_b128(rparts, parts + tpartsparts + 19456);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 80];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 20480);
+    store_b128(rparts, parts + tpartsparts + 20480);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 84];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 21504);
+    store_b128(rparts, parts + tpartsparts + 21504);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 88];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 22528);
+    store_b128(rparts, parts + tpartsparts + 22528);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       rparts[i] = tCrC[i + 92];
     }
-    store_b128(
-        rparts,
-        parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, mine + (int64_t)splits*unit) + 4*thread) + 23552);
+    store_b128(rparts, parts + tpartsparts + 23552);
 
     const int arrival = arrive(counters + unit, splits, arrived);
     const int toCome = splits - arrival - 1;
 
     if (toCome == 0) {
       if (splits == 2) {
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread),
-            rparts);
+        load_b128(parts + tpartsparts_1, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i] = tCrC[i] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 1024,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 1024, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 4] = tCrC[i + 4] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 2048,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 2048, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 8] = tCrC[i + 8] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 3072,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 3072, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 12] = tCrC[i + 12] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 4096,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 4096, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 16] = tCrC[i + 16] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 5120,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 5120, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 20] = tCrC[i + 20] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 6144,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 6144, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 24] = tCrC[i + 24] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 7168,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 7168, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 28] = tCrC[i + 28] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 8192,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 8192, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 32] = tCrC[i + 32] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 9216,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 9216, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 36] = tCrC[i + 36] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 10240,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 10240, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 40] = tCrC[i + 40] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 11264,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 11264, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 44] = tCrC[i + 44] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 12288,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 12288, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 48] = tCrC[i + 48] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 13312,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 13312, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 52] = tCrC[i + 52] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 14336,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 14336, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 56] = tCrC[i + 56] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 15360,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 15360, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 60] = tCrC[i + 60] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 16384,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 16384, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 64] = tCrC[i + 64] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 17408,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 17408, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 68] = tCrC[i + 68] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 18432,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 18432, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 72] = tCrC[i + 72] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 19456,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 19456, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 76] = tCrC[i + 76] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 20480,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 20480, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 80] = tCrC[i + 80] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 21504,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 21504, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 84] = tCrC[i + 84] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 22528,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 22528, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 88] = tCrC[i + 88] + rparts[i];
         }
-        load_b128(
-            parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, max(-mine + 1, 0) + (int64_t)splits*unit) + 4*thread) + 23552,
-            rparts);
+        load_b128(parts + tpartsparts_1 + 23552, rparts);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC[i + 92] = tCrC[i + 92] + rparts[i];
@@ -753,171 +662,124 @@ gemm_f16_f16_wgmma_splitk(
           int part = t2;
           asm volatile("" : "+r"(part));
           __builtin_assume(part >= 0);
+          const int64_t tpartsparts_2 = 24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread;
 
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread),
-              rparts);
+          load_b128(parts + tpartsparts_2, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i] = tCrC[i] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 1024,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 1024, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 4] = tCrC[i + 4] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 2048,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 2048, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 8] = tCrC[i + 8] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 3072,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 3072, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 12] = tCrC[i + 12] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 4096,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 4096, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 16] = tCrC[i + 16] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 5120,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 5120, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 20] = tCrC[i + 20] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 6144,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 6144, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 24] = tCrC[i + 24] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 7168,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 7168, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 28] = tCrC[i + 28] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 8192,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 8192, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 32] = tCrC[i + 32] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 9216,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 9216, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 36] = tCrC[i + 36] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 10240,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 10240, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 40] = tCrC[i + 40] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 11264,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 11264, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 44] = tCrC[i + 44] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 12288,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 12288, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 48] = tCrC[i + 48] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 13312,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 13312, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 52] = tCrC[i + 52] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 14336,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 14336, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 56] = tCrC[i + 56] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 15360,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 15360, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 60] = tCrC[i + 60] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 16384,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 16384, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 64] = tCrC[i + 64] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 17408,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 17408, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 68] = tCrC[i + 68] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 18432,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 18432, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 72] = tCrC[i + 72] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 19456,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 19456, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 76] = tCrC[i + 76] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 20480,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 20480, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 80] = tCrC[i + 80] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 21504,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 21504, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 84] = tCrC[i + 84] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 22528,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 22528, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 88] = tCrC[i + 88] + rparts[i];
           }
-          load_b128(
-              parts + (24576*min((int64_t)((M + 127) >> 7)*((N + 191)/192)*splits - 1, part + (int64_t)splits*unit) + 4*thread) + 23552,
-              rparts);
+          load_b128(parts + tpartsparts_2 + 23552, rparts);
           #pragma unroll
           for (int i = 0; i < 4; ++i) {
             tCrC[i + 92] = tCrC[i + 92] + rparts[i];
@@ -958,8 +820,8 @@ gemm_f16_f16_wgmma_splitk(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 < N,
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1),
+              128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC),
               tCrC1 + 4*i);
         }
         #pragma unroll
@@ -969,8 +831,8 @@ gemm_f16_f16_wgmma_splitk(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 32 < N,
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 32,
+              128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 32 < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 32,
               tCrC2 + 4*i);
         }
         #pragma unroll
@@ -980,8 +842,8 @@ gemm_f16_f16_wgmma_splitk(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 64 < N,
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 64,
+              128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 64 < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 64,
               tCrC3 + 4*i);
         }
         #pragma unroll
@@ -991,8 +853,8 @@ gemm_f16_f16_wgmma_splitk(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 96 < N,
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 96,
+              128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 96 < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 96,
               tCrC4 + 4*i);
         }
         #pragma unroll
@@ -1002,8 +864,8 @@ gemm_f16_f16_wgmma_splitk(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 128 < N,
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 128,
+              128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 128 < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 128,
               tCrC5 + 4*i);
         }
         #pragma unroll
@@ -1013,8 +875,8 @@ gemm_f16_f16_wgmma_splitk(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 160 < N,
-              C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 160,
+              128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 160 < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 160,
               tCrC6 + 4*i);
         }
         #pragma unroll
@@ -1031,9 +893,9 @@ gemm_f16_f16_wgmma_splitk(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 < N,
+            128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 < N,
             tXrC_f32_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1));
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC));
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -1044,9 +906,9 @@ gemm_f16_f16_wgmma_splitk(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 32 < N,
+            128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 32 < N,
             tXrC_f321_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 32);
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 32);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -1057,9 +919,9 @@ gemm_f16_f16_wgmma_splitk(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 64 < N,
+            128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 64 < N,
             tXrC_f322_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 64);
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 64);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -1070,9 +932,9 @@ gemm_f16_f16_wgmma_splitk(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 96 < N,
+            128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 96 < N,
             tXrC_f323_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 96);
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 96);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -1083,9 +945,9 @@ gemm_f16_f16_wgmma_splitk(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 128 < N,
+            128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 128 < N,
             tXrC_f324_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 128);
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 128);
       }
       #pragma unroll
       for (int i = 0; i < 8; ++i) {
@@ -1096,12 +958,12 @@ gemm_f16_f16_wgmma_splitk(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            thread/4%8 + 16*(thread/32) + 128*blockM1 + 8*i < M && 8*(thread%4) + 192*blockN1 + 160 < N,
+            128*blockM1 + tCcC_0 + 8*i < M && 192*blockN1 + tCcC_1 + 160 < N,
             tXrC_f325_f16 + 4*i,
-            C + ((int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1) + 160);
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 192*blockN1 + tCgC) + 160);
       }
     }
   }
 }
 
-// As printed: 6c02781577cb7d81
+// As printed: 443c3b4a66bdf0ca

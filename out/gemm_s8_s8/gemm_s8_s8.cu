@@ -402,6 +402,14 @@ gemm_s8_s8(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int64_t tCgC = 16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64);
+  const int tCcC_0 = 16*(thread/32%2) + thread/4%8;
+  const int tCcC_1 = 16*(thread%4) + 64*(thread/64);
+  const int tXsC = 2080*(thread/32%2) + 130*(thread/4%8) + 16*(thread%4) + 64*(thread/64);
+  const int tCsC = thread%32 + 130*(thread/32);
+  const int64_t tCgC_1 = thread%32 + (int64_t)(thread/32)*N;
+  const int tCcC_0_1 = thread/32;
+  const int tCcC_1_1 = thread%32;
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -429,8 +437,8 @@ gemm_s8_s8(
         #pragma unroll
         for (int i = 0; i < 2; ++i) {
           load_if_b128(
-              16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 16*(thread%4) + 64*(thread/64) + 128*blockN1 < N,
-              C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1),
+              128*blockM1 + tCcC_0 + 8*i + 32*k < M && 128*blockN1 + tCcC_1 < N,
+              C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC),
               tCrC1 + 4*i);
         }
         #pragma unroll
@@ -449,9 +457,9 @@ gemm_s8_s8(
       #pragma unroll
       for (int i = 0; i < 2; ++i) {
         store_if_b128(
-            16*(thread/32%2) + thread/4%8 + 128*blockM1 + 8*i + 32*k < M && 16*(thread%4) + 64*(thread/64) + 128*blockN1 < N,
+            128*blockM1 + tCcC_0 + 8*i + 32*k < M && 128*blockN1 + tCcC_1 < N,
             tXrC_f32_s8 + 4*i,
-            C + (16*(int64_t)(thread/32%2)*N + (int64_t)(thread/4%8)*N + 16*(thread%4) + 64*(thread/64) + 128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1));
+            C + (128*(int64_t)N*blockM1 + 8*(int64_t)N*i + 32*(int64_t)N*k + 128*blockN1 + tCgC));
       }
     }
   } else {
@@ -463,7 +471,7 @@ gemm_s8_s8(
         for (int m = 0; m < 4; ++m) {
           store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC_u32 + 8320*(thread/32%2) + 520*(thread/4%8) + 64*(thread%4) + 256*(thread/64) + 4160*(m%2) + 8*(m/2) + 16*i + 16640*j);
+              sC_u32 + 4*tXsC + 4160*(m%2) + 8*(m/2) + 16*i + 16640*j);
         }
       }
     }
@@ -472,7 +480,7 @@ gemm_s8_s8(
     for (int t2 = 0; t2 < 32; ++t2) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC2[i] = sC[thread%32 + 130*(thread/32) + 520*t2 + 32*i];
+        tCrC2[i] = sC[520*t2 + tCsC + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -483,7 +491,7 @@ gemm_s8_s8(
         for (int i = 0; i < 4; ++i) {
           set_s8(
               tCrC3, i,
-              thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] : 0);
+              128*blockM1 + 4*t2 + tCcC_0_1 < M && 128*blockN1 + tCcC_1_1 + 32*i < N ? C[128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC_1 + 32*i] : 0);
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -496,10 +504,10 @@ gemm_s8_s8(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 4*t2 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + 32*i] = get_s8(tCrC2_f32_s8, i);
+        if (128*blockM1 + 4*t2 + tCcC_0_1 < M && 128*blockN1 + tCcC_1_1 + 32*i < N) C[128*(int64_t)N*blockM1 + 4*(int64_t)N*t2 + 128*blockN1 + tCgC_1 + 32*i] = get_s8(tCrC2_f32_s8, i);
       }
     }
   }
 }
 
-// As printed: 87e8f411b6881f09
+// As printed: 2dfc55a0680a3d12

@@ -398,6 +398,14 @@ gemm_tf32_f32(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
+  const int tXsC = 2176*(thread/32%2) + 136*(thread/4%8) + 2*(thread%4) + 8*(thread/64);
+  const int tCsC = 4*(thread%32) + 136*(thread/32);
+  const int64_t tCgC = 4*(thread%32) + (int64_t)(thread/32)*N;
+  const int tCcC_0 = thread/32;
+  const int tCcC_1 = 4*(thread%32);
+  const int tCsC_1 = thread%32 + 136*(thread/32);
+  const int64_t tCgC_1 = thread%32 + (int64_t)(thread/32)*N;
+  const int tCcC_1_1 = thread%32;
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -423,61 +431,61 @@ gemm_tf32_f32(
         for (int m = 0; m < 4; ++m) {
           store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC_u32 + 8704*(thread/32%2) + 544*(thread/4%8) + 8*(thread%4) + 32*(thread/64) + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
+              sC_u32 + 4*tXsC + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
         }
       }
     }
     __syncthreads();
     #pragma unroll 1
     for (int t2 = 0; t2 < 8; ++t2) {
-      load_shared_b128(sC_u32 + 16*(thread%32) + 544*(thread/32) + 8704*t2, tCrC1);
+      load_shared_b128(sC_u32 + 8704*t2 + 4*tCsC, tCrC1);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC1_f32[i] = __fmul_rn(tCrC1[i], alpha);
       }
-      load_shared_b128(sC_u32 + 16*(thread%32) + 544*(thread/32) + 8704*t2 + 2176, tCrC2);
+      load_shared_b128(sC_u32 + 8704*t2 + 4*tCsC + 2176, tCrC2);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC2_f32[i] = __fmul_rn(tCrC2[i], alpha);
       }
-      load_shared_b128(sC_u32 + 16*(thread%32) + 544*(thread/32) + 8704*t2 + 4352, tCrC3);
+      load_shared_b128(sC_u32 + 8704*t2 + 4*tCsC + 4352, tCrC3);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32[i] = __fmul_rn(tCrC3[i], alpha);
       }
-      load_shared_b128(sC_u32 + 16*(thread%32) + 544*(thread/32) + 8704*t2 + 6528, tCrC4);
+      load_shared_b128(sC_u32 + 8704*t2 + 4*tCsC + 6528, tCrC4);
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC4_f32[i] = __fmul_rn(tCrC4[i], alpha);
       }
       if (beta != 0.0f) {
         load_if_b128(
-            thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            128*blockM1 + 16*t2 + tCcC_0 < M && 128*blockN1 + tCcC_1 < N,
+            C + (128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + tCgC),
             tCrC5);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC1_f32[i] = tCrC1_f32[i] + __fmul_rn(tCrC5[i], beta);
         }
         load_if_b128(
-            thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            128*blockM1 + 16*t2 + tCcC_0 + 4 < M && 128*blockN1 + tCcC_1 < N,
+            C + (4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + tCgC),
             tCrC6);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC2_f32[i] = tCrC2_f32[i] + __fmul_rn(tCrC6[i], beta);
         }
         load_if_b128(
-            thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            128*blockM1 + 16*t2 + tCcC_0 + 8 < M && 128*blockN1 + tCcC_1 < N,
+            C + (8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + tCgC),
             tCrC7);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
           tCrC3_f32[i] = tCrC3_f32[i] + __fmul_rn(tCrC7[i], beta);
         }
         load_if_b128(
-            thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N,
-            C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1),
+            128*blockM1 + 16*t2 + tCcC_0 + 12 < M && 128*blockN1 + tCcC_1 < N,
+            C + (12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + tCgC),
             tCrC8);
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -489,33 +497,33 @@ gemm_tf32_f32(
         tCrC1_f32_f32[i] = tCrC1_f32[i];
       }
       store_if_b128(
-          thread/32 + 128*blockM1 + 16*t2 < M && 4*(thread%32) + 128*blockN1 < N,
+          128*blockM1 + 16*t2 + tCcC_0 < M && 128*blockN1 + tCcC_1 < N,
           tCrC1_f32_f32,
-          C + (4*(thread%32) + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
+          C + (128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + tCgC));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC2_f32_f32[i] = tCrC2_f32[i];
       }
       store_if_b128(
-          thread/32 + 128*blockM1 + 16*t2 + 4 < M && 4*(thread%32) + 128*blockN1 < N,
+          128*blockM1 + 16*t2 + tCcC_0 + 4 < M && 128*blockN1 + tCcC_1 < N,
           tCrC2_f32_f32,
-          C + (4*(thread%32) + (int64_t)(thread/32)*N + 4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
+          C + (4*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + tCgC));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC3_f32_f32[i] = tCrC3_f32[i];
       }
       store_if_b128(
-          thread/32 + 128*blockM1 + 16*t2 + 8 < M && 4*(thread%32) + 128*blockN1 < N,
+          128*blockM1 + 16*t2 + tCcC_0 + 8 < M && 128*blockN1 + tCcC_1 < N,
           tCrC3_f32_f32,
-          C + (4*(thread%32) + (int64_t)(thread/32)*N + 8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
+          C + (8*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + tCgC));
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
         tCrC4_f32_f32[i] = tCrC4_f32[i];
       }
       store_if_b128(
-          thread/32 + 128*blockM1 + 16*t2 + 12 < M && 4*(thread%32) + 128*blockN1 < N,
+          128*blockM1 + 16*t2 + tCcC_0 + 12 < M && 128*blockN1 + tCcC_1 < N,
           tCrC4_f32_f32,
-          C + (4*(thread%32) + (int64_t)(thread/32)*N + 12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1));
+          C + (12*(int64_t)N + 128*(int64_t)N*blockM1 + 16*(int64_t)N*t2 + 128*blockN1 + tCgC));
     }
   } else {
     #pragma unroll
@@ -526,7 +534,7 @@ gemm_tf32_f32(
         for (int m = 0; m < 4; ++m) {
           store_shared_b64(
               tCrC + 2*(m%2) + 16*(m/2) + 32*i + 4*j,
-              sC_u32 + 8704*(thread/32%2) + 544*(thread/4%8) + 8*(thread%4) + 32*(thread/64) + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
+              sC_u32 + 4*tXsC + 4352*(m%2) + 64*(m/2) + 128*i + 17408*j);
         }
       }
     }
@@ -535,7 +543,7 @@ gemm_tf32_f32(
     for (int t3 = 0; t3 < 32; ++t3) {
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        tCrC9[i] = sC[thread%32 + 136*(thread/32) + 544*t3 + 32*i];
+        tCrC9[i] = sC[544*t3 + tCsC_1 + 32*i];
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -544,7 +552,7 @@ gemm_tf32_f32(
       if (beta != 0.0f) {
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          tCrC10[i] = thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N ? C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] : 0.0f;
+          tCrC10[i] = 128*blockM1 + 4*t3 + tCcC_0 < M && 128*blockN1 + tCcC_1_1 + 32*i < N ? C[128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + tCgC_1 + 32*i] : 0.0f;
         }
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -557,10 +565,10 @@ gemm_tf32_f32(
       }
       #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (thread/32 + 128*blockM1 + 4*t3 < M && thread%32 + 128*blockN1 + 32*i < N) C[thread%32 + (int64_t)(thread/32)*N + 128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + 32*i] = tCrC9_f32_f32[i];
+        if (128*blockM1 + 4*t3 + tCcC_0 < M && 128*blockN1 + tCcC_1_1 + 32*i < N) C[128*(int64_t)N*blockM1 + 4*(int64_t)N*t3 + 128*blockN1 + tCgC_1 + 32*i] = tCrC9_f32_f32[i];
       }
     }
   }
 }
 
-// As printed: 312a9c60e3738988
+// As printed: 550517cf03bcb8af
