@@ -93,6 +93,8 @@ func (g GEMMConfig) checkHopper(in elem.Kind) error {
 	switch {
 	case g.Sync == TMALoads && g.CacheAlways:
 		return fmt.Errorf("expected TMALoads without CacheAlways, but got both")
+	case g.Sync == TMALoads && g.OneAddress:
+		return fmt.Errorf("expected TMALoads without OneAddress, but got both")
 	case g.Sync == TMALoads && (g.A != KMajor || g.B != KMajor) && in.Bits() != 16:
 		return fmt.Errorf("expected KMajor operands of %s with TMALoads, but got A=%d, B=%d: those of 16 bits may be MNMajor", in, g.A, g.B)
 	case g.Sync == TMALoads && (g.BM > 256 || g.BN > 256):

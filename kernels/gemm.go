@@ -20,6 +20,7 @@ type GEMMConfig struct {
 	Batched      bool  // L products at once, strides apart
 	SplitK       bool  // several blocks share the sum of every tile: "splits" of them; K is then at most 2^29
 	CacheAlways  bool  // copies go through the L1 cache, for small products whose rows begin in the middle of sectors of 32 bytes
+	OneAddress   bool  // the addresses of a tile's copies follow from one: fewer registers, a few per cent faster or slower; StreamK always does so
 	WGMMA        bool  // products by wgmma, four warps along M at a time, of operands that TMALoads bring: sm_90a alone
 	StreamK      bool  // "blocks" blocks stay for all tiles, and share the sums of the first "shared" ones evenly
 }
@@ -99,13 +100,8 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 	expectGEMM[Acc](C, rows.name, cols.name, g, out)
 	k.GridDependencySynchronize()
 
-	// Block tiles. Tails need no mask: the extents above, and the end of the block's part of K, are the truth. The copy engine
-	// knows the extents alone, but its tiles are those of the block's part.
-	if g.Sync != TMALoads {
-		A, B = A.Within(1, w.endK), B.Within(1, w.endK)
-	}
-	gA := A.Tile(Tile(g.BM, g.BK), w.tileM, All)         // (BLK_M,BLK_K,k)
-	gB := B.Tile(Tile(order.tile(), g.BK), w.tileN, All) // (BLK_N,BLK_K,k)
+	p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, columns: order, A: A, B: B}
+	gA, gB := p.tiles(w) // (BLK_M,BLK_K,k) (BLK_N,BLK_K,k)
 	thr := mma.Slice(k.Thread)
 	a, b := newOperand(k, rows.name, gA, g, rows.major), newOperand(k, cols.name, gB, g, cols.major)
 	if g.Batched && order.permuted() { // the order takes four dimensions of a box, the batch one and K one
@@ -117,7 +113,7 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 		a = a.toRegisters(k, CopyA(toFragments[E](rows.major), mma), FragmentA(thr, a.stage(0))) // (MMA,MMA_M,MMA_K)
 		b = b.toRegisters(k, CopyB(toFragments[E](cols.major), mma), FragmentB(thr, b.stage(0))) // (MMA,MMA_N,MMA_K)
 	}
-	p := &product[E, Acc]{k: k, mma: mma, g: g, w: w, columns: order, a: a, b: b, acc: FragmentOfC(thr, Shape(g.BM, g.BN))} // (MMA,MMA_M,MMA_N)
+	p.a, p.b, p.acc = a, b, FragmentOfC(thr, Shape(g.BM, g.BN)) // (MMA,MMA_M,MMA_N)
 	p.pipe = NewPipeline(k, "pipe", g.Stages, g.Sync)
 	end := newStore(p, C, N, alpha, beta, out)
 	if !g.StreamK {
@@ -128,7 +124,7 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 		ws.finish(k, w, p.acc, func() { end.store(w) })
 		return
 	}
-	st.run(p.start, p.loop, func(done work) { ws.finish(k, done, p.acc, func() { end.store(done) }) })
+	st.run(func(w work) { p.of(w).start() }, func(w work) { p.of(w).loop() }, func(done work) { ws.finish(k, done, p.acc, func() { end.store(done) }) })
 }
 
 // tiledMMA lays an instruction out over the block's warps.
@@ -162,7 +158,7 @@ func extents[E elem.Any](k *K, g GEMMConfig, order columns, factors ...factor) m
 		cols := factors[len(factors)-1].dim
 		facts[cols] = append(facts[cols], Multiple(order.width()))
 	}
-	if g.SplitK { // so that 32 bits hold where a part of K begins and how far it reaches
+	if g.SplitK || g.StreamK { // so that 32 bits hold where a part of K begins and how far it reaches
 		facts["K"] = append(facts["K"], AtMost(MaxExtent/2))
 	}
 	for _, d := range []string{"M", "N", "K"} {
@@ -178,9 +174,27 @@ type product[E, Acc elem.Any] struct {
 	g       GEMMConfig
 	w       work
 	columns columns
+	A, B    Tensor[Gmem, E] // (M,K) (N,K)
 	a, b    operand[E]
 	acc     Tensor[Rmem, Acc] // (MMA,MMA_M,MMA_N)
 	pipe    *Pipeline
+}
+
+// tiles are the block's tiles, (BLK_M,BLK_K,k) (BLK_N,BLK_K,k). Tails need no mask: the extents, and the end of the block's
+// part of K, are the truth. The copy engine knows the extents alone, but its tiles are those of the block's part.
+func (p *product[E, Acc]) tiles(w work) (a, b Tensor[Gmem, E]) {
+	a, b = p.A, p.B
+	if p.g.Sync != TMALoads {
+		a, b = a.Within(1, w.endK), b.Within(1, w.endK)
+	}
+	return a.Tile(Tile(p.g.BM, p.g.BK), w.tileM, All), b.Tile(Tile(p.columns.tile(), p.g.BK), w.tileN, All)
+}
+
+// of is the same main loop for other work, by its thread.
+func (p product[E, Acc]) of(w work) *product[E, Acc] {
+	a, b := p.tiles(w) // (BLK_M,BLK_K,k) (BLK_N,BLK_K,k)
+	p.w, p.a, p.b = w, p.a.copiedBy(w.thread, a).readBy(w.thread), p.b.copiedBy(w.thread, b).readBy(w.thread)
+	return &p
 }
 
 // globalOutput declares C (M,N), one for each of l products.

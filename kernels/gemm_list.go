@@ -18,7 +18,7 @@ func GEMMBF16() *Kernel {
 
 // GEMMF16Out multiplies f16 matrices into an f16 one, in large blocks for GPUs with 227 KiB of shared memory.
 func GEMMF16Out() *Kernel {
-	return GEMM[elem.F16, elem.F16]("gemm_f16_f16", GEMMConfig{BM: 256, BN: 128, BK: 64, WarpM: 4, WarpN: 2, Stages: 4, Group: 8})
+	return GEMM[elem.F16, elem.F16]("gemm_f16_f16", GEMMConfig{BM: 256, BN: 128, BK: 64, WarpM: 4, WarpN: 2, Stages: 4, Group: 8, OneAddress: true})
 }
 
 // GEMMF16Small multiplies f16 matrices into an f16 one, in blocks for results of 1024 by 1024 and less, and for few rows.
@@ -43,13 +43,13 @@ func GEMMF16SplitK() *Kernel {
 
 // GEMMF16Batched multiplies L pairs of f16 matrices.
 func GEMMF16Batched() *Kernel {
-	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_batched", GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8, Batched: true})
+	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_batched", GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8, Batched: true, OneAddress: true})
 }
 
 // GEMMF16BiasGELU is a layer: f16 matrices, a bias for each column, and GELU.
 func GEMMF16BiasGELU() *Kernel {
 	return Product[elem.F16, elem.F32, elem.F32, elem.F16]("gemm_f16_bias_gelu", atoms.MMA16816[elem.F16](),
-		GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8}, Chain(Bias[elem.F16](), GELU[elem.F16]()))
+		GEMMConfig{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8, OneAddress: true}, Chain(Bias[elem.F16](), GELU[elem.F16]()))
 }
 
 // GEMMTF32 multiplies tf32 matrices into an f32 one.

@@ -155,6 +155,7 @@ func TestHopperRefusals(t *testing.T) {
 	)
 	for want, change := range map[string]func(g *GEMMConfig){
 		"expected TMALoads without CacheAlways, but got both":                                                   func(g *GEMMConfig) { g.CacheAlways = true },
+		"expected TMALoads without OneAddress, but got both":                                                    func(g *GEMMConfig) { g.OneAddress = true },
 		"expected BK to be a multiple of 16, the elements in 32 bytes, one step of the instruction, but got 40": func(g *GEMMConfig) { g.BK, g.A, g.B = 40, MNMajor, MNMajor },
 		"expected BM and BN of at most 256 with TMALoads, the extents of a box, but got 512 and 64":             func(g *GEMMConfig) { g.BM = 512 },
 		"expected BM and BN of at most 256 with TMALoads, the extents of a box, but got 64 and 320":             func(g *GEMMConfig) { g.BN = 320 },

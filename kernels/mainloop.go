@@ -20,8 +20,8 @@ func (p *product[E, Acc]) place(tile Expr) Expr {
 	return tile
 }
 
-func (p *product[E, Acc]) fetch(tile Expr, part, parts int) {
-	at, stage := p.w.firstTile.Add(tile), p.pipe.Stage(p.place(tile))
+func (p *product[E, Acc]) fetch(at, tile Expr, part, parts int) {
+	stage := p.pipe.Stage(p.place(tile))
 	p.a.fetch(at, stage, part, parts)
 	p.b.fetch(at, stage, part, parts)
 }
@@ -41,7 +41,7 @@ func (p *product[E, Acc]) start() {
 			p.fill(t)
 			return
 		}
-		p.fetch(t, 0, 1)
+		p.fetch(p.w.firstTile.Add(t), t, 0, 1)
 		p.pipe.Commit(p.place(t))
 	})
 }
@@ -80,10 +80,14 @@ func (p *product[E, Acc]) loop() {
 	k.Loop(0, p.w.tiles, func(t Expr) {
 		k.Helper()
 		next := t.Add(p.ahead())
+		at := p.w.firstTile.Add(next)
+		if p.g.OneAddress || p.g.StreamK {
+			at = k.Opaque("next", at) // else nvcc keeps an address for each copy
+		}
 		pipe.Acquire(p.place(next))
 		for step := range steps { // a Go loop runs while generating
 			if step < steps-1 {
-				p.fetch(next, step, steps-1)
+				p.fetch(at, next, step, steps-1)
 				p.read(t, step+1)
 			} else {
 				pipe.Commit(p.place(next))

@@ -130,7 +130,12 @@ func newOperand[E elem.Any](k *K, name string, tiles Tensor[Gmem, E], g GEMMConf
 		atom = atoms.SM80_CP_ASYNC_CACHEALWAYS_U128
 	}
 	o.g2s = NewTiledCopyD[E](atom, thr, val)
-	load := o.g2s.Slice(k.Thread)
+	return o.copiedBy(k.Thread, tiles)
+}
+
+// copiedBy takes what a thread copies of tiles (BLK_MN,BLK_K,k).
+func (o operand[E]) copiedBy(thread Expr, tiles Tensor[Gmem, E]) operand[E] {
+	load := o.g2s.Slice(thread)
 	o.tGg, o.tGs = load.PartitionS(tiles), load.PartitionD(o.stages) // (CPY,CPY_MN,CPY_K,k) (CPY,CPY_MN,CPY_K,PIPE)
 	return o
 }
@@ -139,7 +144,12 @@ func newOperand[E elem.Any](k *K, name string, tiles Tensor[Gmem, E], g GEMMConf
 func (o operand[E]) toRegisters(k *K, s2r TiledCopy[Smem, Rmem, E], fragment Tensor[Rmem, E]) operand[E] {
 	k.Helper()
 	o.s2r, o.fragment = s2r, fragment
-	read := s2r.Slice(k.Thread)
+	return o.readBy(k.Thread)
+}
+
+// readBy takes what a thread reads.
+func (o operand[E]) readBy(thread Expr) operand[E] {
+	read := o.s2r.Slice(thread)
 	o.tXs, o.tXr = read.PartitionS(o.stages), read.RetileD(o.fragment) // (CPY,MMA_MN,MMA_K,PIPE) (CPY,MMA_MN,MMA_K)
 	return o
 }

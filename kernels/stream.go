@@ -12,6 +12,7 @@ import (
 type stream struct {
 	k              *K
 	g              GEMMConfig
+	M, N           Expr
 	tilesM, tilesN Expr
 	all            Expr // tiles of K
 	blocks, shared Expr
@@ -23,7 +24,7 @@ type stream struct {
 // newStream sets the grid.
 func newStream(k *K, g GEMMConfig, M, N, K Expr) *stream {
 	k.Helper()
-	s := &stream{k: k, g: g, tilesM: M.CeilDiv(g.BM), tilesN: N.CeilDiv(g.BN), all: K.CeilDiv(g.BK)}
+	s := &stream{k: k, g: g, M: M, N: N, tilesM: M.CeilDiv(g.BM), tilesN: N.CeilDiv(g.BN), all: K.CeilDiv(g.BK)}
 	s.blocks, s.shared = k.Dim("blocks", AtMost(1<<16)), k.Dim("shared", AtLeast(0))
 	tiles := s.tilesM.Mul(s.tilesN)
 	k.Require(tiles.Le(MaxExtent), "at most 2^30 tiles of C")
@@ -39,7 +40,7 @@ func newStream(k *K, g GEMMConfig, M, N, K Expr) *stream {
 		units.Set(s.units.Add(s.piece().units))
 	}, nil)
 	s.units = units.Expr
-	s.first, s.tiles = k.Var("firstTile", 0, 0, int64(MaxExtent/g.BK)), k.Var("tiles", 0, 0, int64(MaxExtent/g.BK))
+	s.first, s.tiles = k.Var("firstTile", 0, 0, int64(MaxExtent/2/g.BK)), k.Var("tiles", 0, 0, int64(MaxExtent/2/g.BK))
 	s.tileM, s.tileN = k.Var("tileM", 0, 0, int64(MaxExtent/g.BM)), k.Var("tileN", 0, 0, int64(MaxExtent/g.BN))
 	return s
 }
@@ -58,10 +59,11 @@ type piece struct {
 
 // piece computes this block's piece: of total over blocks, the first pieces have the rest.
 func (s *stream) piece() piece {
-	k, b := s.k, s.k.BlockX
+	k := s.k
 	k.Helper()
+	b, blocks := k.Opaque("block", k.BlockX), k.Opaque("count", s.blocks)
 	total := s.bounded("total", s.shared.Mul(s.all), MaxExtent)
-	each, rest := s.bounded("each", total.Div(s.blocks), MaxExtent), s.bounded("rest", total.Mod(s.blocks), 1<<16)
+	each, rest := s.bounded("each", total.Div(blocks), MaxExtent), s.bounded("rest", total.Mod(blocks), 1<<16)
 	lo := s.bounded("pieceLo", b.Mul(each).Add(b.Min(rest)), MaxExtent)
 	hi := s.bounded("pieceHi", b.Add(1).Mul(each).Add(b.Add(1).Min(rest)), MaxExtent)
 	tile := s.bounded("pieceTile", lo.Div(s.all), MaxExtent)
@@ -87,27 +89,28 @@ func (s *stream) choose(unit Expr) {
 		}, func() { left.Set(unit.Sub(p.units)) })
 	}, nil)
 	tile.Set(tile.Add(left.Mul(s.blocks)))
-	m, n := groupedTiles(k, tile.Expr, s.tilesM, s.tilesN, s.g.Group)
+	m, n := groupedTiles(k, tile.Expr, k.Opaque("rows", s.M).CeilDiv(s.g.BM), k.Opaque("columns", s.N).CeilDiv(s.g.BN), s.g.Group)
 	s.tileM.Set(m)
 	s.tileN.Set(n)
 }
 
 // run does the block's units: start begins a unit's copies, loop sums it up, and finish does the rest of it while the next
 // unit's copies are under way.
-func (s *stream) run(start, loop func(), finish func(done work)) {
+func (s *stream) run(start, loop, finish func(w work)) {
 	k := s.k
 	k.Helper()
 	k.If(s.units.Ne(0), func() {
 		s.choose(k.BlockX.Mul(0))
-		start()
+		start(s.unit())
 	}, nil)
 	k.Loop(0, s.units, func(u Expr) {
-		loop()
+		loop(s.unit())
 		done := s.keep(u)
 		k.If(u.Add(1).Lt(s.units), func() {
 			s.choose(u.Add(1))
-			start()
+			start(s.unit())
 		}, func() { k.TriggerLaunchCompletion() })
+		done.thread = k.Opaque("thread", k.Thread) // what only results need is computed now
 		finish(done)
 	})
 }
@@ -115,17 +118,28 @@ func (s *stream) run(start, loop func(), finish func(done work)) {
 // work is the unit whose copies are started.
 func (s *stream) work() work {
 	return work{tileM: s.tileM.Expr, tileN: s.tileN.Expr, firstTile: s.first.Expr, tiles: s.tiles.Expr,
-		endK: s.first.Add(s.tiles.Expr).Mul(s.g.BK), units: s.tilesM.Mul(s.tilesN), slots: s.blocks.Mul(2)}
+		endK: s.first.Add(s.tiles.Expr).Mul(s.g.BK), units: s.tilesM.Mul(s.tilesN), slots: s.blocks.Mul(2), thread: s.k.Thread}
 }
 
-// keep is the same unit under names of its own, for what is done after the next one was chosen.
+// unit is the same in opaque numbers: what is computed from them is computed anew for each unit, and nvcc does not keep it in
+// registers for the next one.
+func (s *stream) unit() work {
+	k, w := s.k, s.work()
+	k.Helper()
+	w.thread = k.Opaque("thread", k.Thread)
+	w.tileM, w.tileN = k.Opaque("unitM", w.tileM), k.Opaque("unitN", w.tileN)
+	w.firstTile, w.tiles = k.Opaque("unitFirst", w.firstTile), k.Opaque("unitTiles", w.tiles)
+	w.endK = w.firstTile.Add(w.tiles).Mul(s.g.BK)
+	return w
+}
+
+// keep is it under names of its own, for what is done after the next one was chosen.
 func (s *stream) keep(unit Expr) work {
 	k := s.k
 	k.Helper()
 	w := s.work()
 	missing := k.Let("doneRest", s.all.Sub(s.tiles.Expr))
 	w.tileM, w.tileN = k.Let("doneM", w.tileM), k.Let("doneN", w.tileN)
-	w.thread = k.Opaque("thread", k.Thread) // what only results need is computed then
 	w.shared, w.share = missing.Ne(0), func() share { return s.share(s.piece().tile.Add(unit)) }
 	return w
 }
@@ -135,8 +149,8 @@ func (s *stream) keep(unit Expr) work {
 func (s *stream) share(tile Expr) share {
 	k := s.k
 	k.Helper()
-	total := s.shared.Mul(s.all)
-	piece, longer := s.bounded("each", total.Div(s.blocks), MaxExtent), s.bounded("longer", total.Mod(s.blocks), 1<<16)
+	total, blocks := s.shared.Mul(s.all), k.Opaque("count", s.blocks)
+	piece, longer := s.bounded("each", total.Div(blocks), MaxExtent), s.bounded("longer", total.Mod(blocks), 1<<16)
 	blockOf := func(at Expr) Expr { // pieces are longer by one up to the longer-th
 		return at.Div(piece.Add(1)).Max(at.Sub(longer).Max(0).Div(piece.Max(1)))
 	}

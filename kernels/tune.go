@@ -33,6 +33,13 @@ func GEMMFamily() *Family {
 		g.CacheAlways = true
 		addGEMM(f, g)
 	}
+	for _, g := range []GEMMConfig{
+		{BM: 128, BN: 128, BK: 64, WarpM: 2, WarpN: 2, Stages: 3, Group: 8}, {BM: 128, BN: 256, BK: 64, WarpM: 2, WarpN: 4, Stages: 4, Group: 8},
+		{BM: 256, BN: 128, BK: 64, WarpM: 4, WarpN: 2, Stages: 3, Group: 8}, {BM: 256, BN: 128, BK: 64, WarpM: 4, WarpN: 2, Stages: 4, Group: 8},
+	} {
+		g.OneAddress = true
+		addGEMM(f, g)
+	}
 	for _, b := range []struct{ bm, bn, warps, stages int }{ // by the instructions of sm_90
 		{128, 256, 8, 4}, {256, 128, 8, 4}, {128, 192, 8, 5}, {128, 128, 8, 3}, {128, 128, 8, 6}, {128, 64, 8, 8}, {64, 256, 4, 5}, {64, 128, 4, 4}, {64, 128, 4, 8},
 	} {
@@ -49,6 +56,9 @@ func addGEMM(f *Family, g GEMMConfig) {
 	config := fmt.Sprintf("%dx%dx%d_w%dx%d_s%d", g.BM, g.BN, g.BK, g.WarpM, g.WarpN, g.Stages)
 	if g.CacheAlways {
 		config += "_l1"
+	}
+	if g.OneAddress {
+		config += "_one"
 	}
 	if g.Sync == TMALoads {
 		config += map[bool]string{true: "_wgmma", false: "_tma"}[g.WGMMA]

@@ -272,22 +272,29 @@ gemm_f16_bias_gelu(
   }
   #pragma unroll 1
   for (int t1 = 0; t1 < ((K + 63) >> 6); ++t1) {
+    int next = t1 + 2;
+    asm volatile("" : "+r"(next));
+    __builtin_assume(next >= 2);
+    const int64_t tAgA_1 = 64*next + tAgA;
+    const int tAcA_1_1 = 64*next + tAcA_1;
+    const int64_t tBgB_1 = 64*next + tBgB;
+
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (64*t1 + tAgA) + 128,
+        A + tAgA_1,
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (16*(int64_t)K + 64*t1 + tAgA) + 128,
+        A + (16*(int64_t)K + tAgA_1),
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tAcA_0 + 16 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 16 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*t1 + tBgB) + 128,
+        B + tBgB_1,
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx,
-        tBcB_0 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 < N && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (2*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (2*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 2048,
-        tBcB_0 + 2 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 2 < N && tAcA_1_1 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -312,29 +319,29 @@ gemm_f16_bias_gelu(
       }
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (32*(int64_t)K + 64*t1 + tAgA) + 128,
+        A + (32*(int64_t)K + tAgA_1),
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
-        tAcA_0 + 32 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 32 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (48*(int64_t)K + 64*t1 + tAgA) + 128,
+        A + (48*(int64_t)K + tAgA_1),
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tAcA_0 + 48 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 48 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (64*(int64_t)K + 64*t1 + tAgA) + 128,
+        A + (64*(int64_t)K + tAgA_1),
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
-        tAcA_0 + 64 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 64 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (4*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (4*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 4096,
-        tBcB_0 + 4 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 4 < N && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (6*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (6*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 6144,
-        tBcB_0 + 6 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 6 < N && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (64*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 8192,
-        tBcB_0 + 64 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 64 < N && tAcA_1_1 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -359,29 +366,29 @@ gemm_f16_bias_gelu(
       }
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (80*(int64_t)K + 64*t1 + tAgA) + 128,
+        A + (80*(int64_t)K + tAgA_1),
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tAcA_0 + 80 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 80 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (96*(int64_t)K + 64*t1 + tAgA) + 128,
+        A + (96*(int64_t)K + tAgA_1),
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
-        tAcA_0 + 96 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 96 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (112*(int64_t)K + 64*t1 + tAgA) + 128,
+        A + (112*(int64_t)K + tAgA_1),
         sA_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tAcA_0 + 112 < M && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tAcA_0 + 112 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (66*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (66*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 10240,
-        tBcB_0 + 66 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 66 < N && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (68*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (68*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 12288,
-        tBcB_0 + 68 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 68 < N && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (70*(int64_t)K + 64*t1 + tBgB) + 128,
+        B + (70*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 2)%3) + 2*tAsA + 2*tAsAx + 14336,
-        tBcB_0 + 70 < N && 64*t1 + tAcA_1 + 128 < K ? 16 : 0);
+        tBcB_0 + 70 < N && tAcA_1_1 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -644,4 +651,4 @@ gemm_f16_bias_gelu(
   }
 }
 
-// As printed: a48454d4d9a604b8
+// As printed: 46c2d5f2d509f287

@@ -233,18 +233,25 @@ gemm_f16_f16(
   }
   #pragma unroll 1
   for (int t1 = 0; t1 < ((K + 63) >> 6); ++t1) {
+    int next = t1 + 3;
+    asm volatile("" : "+r"(next));
+    __builtin_assume(next >= 3);
+    const int64_t tAgA_1 = 64*next + tAgA;
+    const int tAcA_1_1 = 64*next + tAcA_1;
+    const int64_t tBgB_1 = 64*next + tBgB;
+
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (64*t1 + tAgA) + 192,
+        A + tAgA_1,
         sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx,
-        tAcA_0 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tAcA_0 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (32*(int64_t)K + 64*t1 + tAgA) + 192,
+        A + (32*(int64_t)K + tAgA_1),
         sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 4096,
-        tAcA_0 + 32 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tAcA_0 + 32 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*t1 + tBgB) + 192,
+        B + tBgB_1,
         sB_u32 + 16384*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx,
-        tBcB_0 < N && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tBcB_0 < N && tAcA_1_1 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -269,21 +276,21 @@ gemm_f16_f16(
       }
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (64*(int64_t)K + 64*t1 + tAgA) + 192,
+        A + (64*(int64_t)K + tAgA_1),
         sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 8192,
-        tAcA_0 + 64 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tAcA_0 + 64 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (96*(int64_t)K + 64*t1 + tAgA) + 192,
+        A + (96*(int64_t)K + tAgA_1),
         sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 12288,
-        tAcA_0 + 96 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tAcA_0 + 96 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (128*(int64_t)K + 64*t1 + tAgA) + 192,
+        A + (128*(int64_t)K + tAgA_1),
         sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 16384,
-        tAcA_0 + 128 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tAcA_0 + 128 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (4*(int64_t)K + 64*t1 + tBgB) + 192,
+        B + (4*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 4096,
-        tBcB_0 + 4 < N && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tBcB_0 + 4 < N && tAcA_1_1 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -308,25 +315,25 @@ gemm_f16_f16(
       }
     }
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (160*(int64_t)K + 64*t1 + tAgA) + 192,
+        A + (160*(int64_t)K + tAgA_1),
         sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 20480,
-        tAcA_0 + 160 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tAcA_0 + 160 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (192*(int64_t)K + 64*t1 + tAgA) + 192,
+        A + (192*(int64_t)K + tAgA_1),
         sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 24576,
-        tAcA_0 + 192 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tAcA_0 + 192 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        A + (224*(int64_t)K + 64*t1 + tAgA) + 192,
+        A + (224*(int64_t)K + tAgA_1),
         sA_u32 + 32768*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 28672,
-        tAcA_0 + 224 < M && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tAcA_0 + 224 < M && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (64*(int64_t)K + 64*t1 + tBgB) + 192,
+        B + (64*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 8192,
-        tBcB_0 + 64 < N && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tBcB_0 + 64 < N && tAcA_1_1 < K ? 16 : 0);
     SM80_CP_ASYNC_CACHEGLOBAL_U128::copy_zfill(
-        B + (68*(int64_t)K + 64*t1 + tBgB) + 192,
+        B + (68*(int64_t)K + tBgB_1),
         sB_u32 + 16384*((t1 + 3) & 3) + 2*tAsA + 2*tAsAx + 12288,
-        tBcB_0 + 68 < N && 64*t1 + tAcA_1 + 192 < K ? 16 : 0);
+        tBcB_0 + 68 < N && tAcA_1_1 < K ? 16 : 0);
     #pragma unroll
     for (int i = 0; i < 4; ++i) {
       SM75_U32x4_LDSM_N::copy(
@@ -516,4 +523,4 @@ gemm_f16_f16(
   }
 }
 
-// As printed: 4554f2e641ad7876
+// As printed: 65e803ede8b93546

@@ -90,13 +90,14 @@ func drawConfig(r *rand.Rand, vec int) kernels.GEMMConfig {
 	return kernels.GEMMConfig{BM: pick(r, 16, 32, 64, 96, 128, 192, 256), BN: pick(r, 16, 32, 64, 96, 128, 256), BK: vec * pick(r, 4, 8, 16),
 		WarpM: pick(r, 1, 2, 3, 4), WarpN: pick(r, 1, 2, 3, 4), Stages: pick(r, 2, 3, 4), Group: pick(r, 1, 2, 3, 8),
 		Sync: pick(r, dsl.Groups, dsl.Groups, dsl.MBarriers), A: pick(r, kernels.KMajor, kernels.MNMajor), B: pick(r, kernels.KMajor, kernels.MNMajor),
-		ColumnC: r.IntN(4) == 0, Batched: r.IntN(4) == 0, SplitK: r.IntN(3) == 0, CacheAlways: r.IntN(3) == 0}
+		ColumnC: r.IntN(4) == 0, Batched: r.IntN(4) == 0, SplitK: r.IntN(3) == 0, CacheAlways: r.IntN(3) == 0, OneAddress: r.IntN(3) == 0}
 }
 
 // drawHopperConfig does so for TMALoads.
 func drawHopperConfig(r *rand.Rand, vec int) kernels.GEMMConfig {
 	g := drawConfig(r, vec)
-	if g.Sync, g.CacheAlways, g.Stages = dsl.TMALoads, false, pick(r, 2, 3, 4, 6); vec != 8 { // 16-bit operands of any layout
+	g.CacheAlways, g.OneAddress = false, false
+	if g.Sync, g.Stages = dsl.TMALoads, pick(r, 2, 3, 4, 6); vec != 8 { // 16-bit operands of any layout
 		g.A, g.B = kernels.KMajor, kernels.KMajor
 	}
 	if g.WGMMA = r.IntN(2) == 0; g.WGMMA {

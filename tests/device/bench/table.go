@@ -32,14 +32,15 @@ type block struct {
 	batched      bool
 	split        bool
 	cacheAlways  bool
+	oneAddress   bool // where A is K-major and elements have more than 8 bits
 	tma, wgmma   bool // the instructions of sm_90
 	use          func(s size) bool
 }
 
 // The blocks that have proved themselves, the larger for the larger products.
 var (
-	large      = block{m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, use: wide}
-	medium     = block{m: 128, n: 128, bytes: 128, warpM: 2, warpN: 2, stages: 3, use: wide}
+	large      = block{m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, oneAddress: true, use: wide}
+	medium     = block{m: 128, n: 128, bytes: 128, warpM: 2, warpN: 2, stages: 3, oneAddress: true, use: wide}
 	small      = block{m: 64, n: 128, bytes: 256, warpM: 1, warpN: 4, stages: 3, use: little}
 	unaligned  = block{suffix: "_l1", m: 64, n: 128, bytes: 256, warpM: 1, warpN: 4, stages: 3, cacheAlways: true, use: littleUnaligned}
 	splitLarge = block{suffix: "_split", m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, split: true, use: fewRows(128, 511)}
@@ -104,6 +105,7 @@ func entries[E, Acc, Q, O elem.Any](atom atoms.MMAAtom[Acc, E, E, Acc], layout s
 	for _, b := range blocks {
 		g := kernels.GEMMConfig{BM: b.m, BN: b.n, BK: b.bytes * 8 / p.in.Bits(), WarpM: b.warpM, WarpN: b.warpN, Stages: b.stages, Group: 8,
 			Batched: b.batched, SplitK: b.split, CacheAlways: b.cacheAlways, WGMMA: b.wgmma}
+		g.OneAddress = b.oneAddress && layout[0] == 'T' && p.in.Bits() > 8
 		if b.tma || b.wgmma {
 			g.Sync = dsl.TMALoads
 		}
