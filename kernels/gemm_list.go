@@ -81,6 +81,12 @@ func GEMMF16WGMMASplitK() *Kernel {
 		GEMMConfig{BM: 128, BN: 192, BK: 64, WarpM: 8, WarpN: 1, Stages: 5, Group: 8, Sync: TMALoads, WGMMA: true, SplitK: true})
 }
 
+// GEMMF16WGMMABatched does so for L pairs of matrices.
+func GEMMF16WGMMABatched() *Kernel {
+	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_wgmma_batched",
+		GEMMConfig{BM: 128, BN: 256, BK: 64, WarpM: 8, WarpN: 1, Stages: 4, Group: 8, Sync: TMALoads, WGMMA: true, Batched: true})
+}
+
 // GEMMF16TMA multiplies f16 matrices by mma.sync, whose operands the copy engine of sm_90 brings.
 func GEMMF16TMA() *Kernel {
 	return GEMM[elem.F16, elem.F16]("gemm_f16_f16_tma", GEMMConfig{BM: 256, BN: 128, BK: 64, WarpM: 4, WarpN: 2, Stages: 4, Group: 8, Sync: TMALoads})

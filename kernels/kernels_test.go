@@ -45,6 +45,7 @@ var library = []struct {
 	{kernel: GEMMF16NT(), dims: []map[string]int64{{"M": 136, "N": 72, "K": 71}}},
 	{kernel: GEMMF16SplitK(), dims: []map[string]int64{{"M": 17, "N": 72, "K": 776, "splits": 3}, {"M": 16, "N": 33, "K": 128, "splits": 1}, {"M": 3, "N": 32, "K": 136, "splits": 5}}},
 	{kernel: GEMMF16Batched(), dims: []map[string]int64{{"M": 40, "N": 136, "K": 72, "L": 3, "strideA": 40 * 72, "strideB": 136*72 + 8}}},
+	{kernel: GEMMF16WGMMABatched(), dims: []map[string]int64{{"M": 150, "N": 288, "K": 136, "L": 3, "strideA": 150 * 136, "strideB": 288*136 + 8}}},
 	{kernel: GEMMF16BiasGELU(), dims: []map[string]int64{{"M": 130, "N": 72, "K": 72}, {"M": 33, "N": 71, "K": 64}}},
 	{kernel: GEMMF16TMA(), dims: []map[string]int64{{"M": 130, "N": 192, "K": 72}, {"M": 257, "N": 64, "K": 328}}},
 	{kernel: GEMMF16WGMMA(), dims: []map[string]int64{{"M": 130, "N": 288, "K": 72}, {"M": 3, "N": 32, "K": 8}, {"M": 128, "N": 256, "K": 648}}},

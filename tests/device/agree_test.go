@@ -22,7 +22,7 @@ import (
 // those for which no bound is stated, where sums are split, functions follow or strides are arguments.
 func agreeing() []*dsl.Kernel {
 	list := slices.DeleteFunc(kernels.Library(), func(k *dsl.Kernel) bool {
-		return slices.Contains([]string{"gemm_f16_bias_gelu", "gemm_f16_f16_splitk", "gemm_f16_f16_wgmma_splitk", "gemm_f16_f16_batched"}, k.Name())
+		return slices.Contains([]string{"gemm_f16_bias_gelu", "gemm_f16_f16_splitk", "gemm_f16_f16_wgmma_splitk", "gemm_f16_f16_batched", "gemm_f16_f16_wgmma_batched"}, k.Name())
 	})
 	return append(list, tf32gemm.GEMM(), saxpy.Saxpy(), gemmS8())
 }

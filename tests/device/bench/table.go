@@ -58,6 +58,7 @@ var (
 	wgmmaSplit     = block{suffix: "_wgmma_split", m: 256, n: 96, bytes: 128, warpM: 8, warpN: 1, stages: 4, wgmma: true, split: true, use: fewRows(128, 511)}
 	wgmmaSplitWide = block{suffix: "_wgmma_split", m: 128, n: 192, bytes: 128, warpM: 8, warpN: 1, stages: 5, wgmma: true, split: true, use: fewRows(128, 511)}
 	wgmmaSplitEven = block{suffix: "_wgmma_split", m: 128, n: 256, bytes: 128, warpM: 8, warpN: 1, stages: 4, wgmma: true, split: true, use: fewRows(128, 511)}
+	wgmmaSquare    = block{suffix: "_wgmma", m: 128, n: 128, bytes: 128, warpM: 8, warpN: 1, stages: 3, wgmma: true, use: wide}
 	wgmmaSkinny    = block{suffix: "_wgmma_split", m: 64, n: 128, bytes: 128, warpM: 4, warpN: 1, stages: 8, wgmma: true, split: true, use: fewRows(1, 64)}
 )
 
@@ -74,7 +75,7 @@ func fewRows(least, most int) func(s size) bool {
 
 // inBatches is a block for several products at once.
 func (b block) inBatches() block {
-	b.batched, b.suffix = true, "_batched"
+	b.batched, b.suffix = true, b.suffix+"_batched"
 	return b
 }
 
@@ -84,7 +85,7 @@ func ours() []entry {
 	list := []entry{{product: of(elem.KF16, elem.KF16), name: "gemm_f16_f16", kernel: kernels.GEMMF16Out, use: wide}}
 	f16, bf16 := atoms.MMA16816[elem.F16](), atoms.MMA16816[elem.BF16]()
 	list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, "TN", medium, small, unaligned, splitLarge, split, skinny64, skinny16, skinny32,
-		large.inBatches(), medium.inBatches(), small.inBatches(), tmaLarge, wgmmaLarge, wgmmaSmall, wgmmaSplit, wgmmaSplitWide, wgmmaSkinny)...)
+		large.inBatches(), medium.inBatches(), small.inBatches(), wgmmaLarge.inBatches(), wgmmaSquare.inBatches(), tmaLarge, wgmmaLarge, wgmmaSmall, wgmmaSplit, wgmmaSplitWide, wgmmaSkinny)...)
 	for _, layout := range []string{"NN", "NT", "TT"} {
 		list = append(list, entries[elem.F16, elem.F32, elem.F32, elem.F16](f16, layout, large, small, split, tmaLarge, wgmmaLarge, wgmmaSmall, wgmmaSplitEven)...)
 		list = append(list, entries[elem.BF16, elem.F32, elem.F32, elem.BF16](bf16, layout, large, tmaLarge, wgmmaLarge)...)
