@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/gocute/gocute/dsl"
@@ -91,6 +92,7 @@ func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out
 		return err
 	}
 	out.Compared = int64(len(sample))
+	exact := slices.Clone(want)
 	for i := range want { // the best that an output of this kind can hold
 		want[i] = elem.Decode(t.p.Elem, elem.Encode(t.p.Elem, want[i]))
 	}
@@ -102,7 +104,7 @@ func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out
 		got := elem.Decode(t.p.Elem, bits)
 		diff := distance(got, want[i])
 		diffs[i] = diff
-		if math.IsInf(diff, 1) || diff > allowed(t.p.Elem, want[i], out.Tolerance, out.RMS) {
+		if math.IsInf(diff, 1) || diff > allowed(t.p.Elem, want[i], out.Tolerance, out.RMS) && !rounds(t.p.Elem, exact[i], got, out.Tolerance*out.RMS) {
 			out.Wrong++
 			if !t.p.Read && !mark.sure && bits == mark.bits {
 				out.unwritten(at)
@@ -243,6 +245,12 @@ func (t *tensor) sample() [][]int64 {
 		add(at)
 	}
 	return out
+}
+
+// rounds reports whether an integer is what something within the tolerance of the exact result rounds to.
+func rounds(kind elem.Kind, exact, got, tolerance float64) bool {
+	to := func(x float64) float64 { return elem.Decode(kind, elem.Encode(kind, x)) }
+	return !kind.IsFloat() && (to(exact-tolerance) == got || to(exact+tolerance) == got)
 }
 
 // allowed is how far an element may be from what is expected: the tolerance, or, if there is one, the distance to the next

@@ -128,5 +128,9 @@ func TestAllowed(t *testing.T) {
 	require.Equal(t, 0.5, allowed(elem.KF16, -0.5, 0.25, 2))
 	require.Zero(t, allowed(elem.KF16, 9.2578125, 0, 1.8))
 	require.Equal(t, 0.5, allowed(elem.KS8, 127, 0.25, 2))
+	require.True(t, rounds(elem.KS8, 5.4999999, 6, 1e-6))
+	require.False(t, rounds(elem.KS8, 5.4999, 6, 1e-6))
+	require.False(t, rounds(elem.KS8, 5.4999999, 4, 1e-6))
+	require.False(t, rounds(elem.KF16, 5.4999999, 6, 1))
 	require.Equal(t, 0.5, allowed(elem.KF16, 65504, 0.25, 2), "the next one is not a number")
 }

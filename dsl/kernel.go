@@ -190,11 +190,9 @@ func (k *K) Grid(extents ...any) {
 			}
 			n = e
 		}
-		for _, s := range n.Symbols() {
-			if s.Class != sym.Param {
-				k.errorf("Grid", "extent %d expects an expression of Dims, but got %s", i, n)
-				return
-			}
+		if !ofDims(n) {
+			k.errorf("Grid", "extent %d expects an expression of Dims, but got %s", i, n)
+			return
 		}
 		k.kernel.ir.Grid[i] = n
 		_, hi := n.Range()
@@ -314,7 +312,7 @@ func (k *K) failAt(calls []uintptr, op, format string, args ...any) {
 
 // report adds an error that has not been reported.
 func (k *K) report(e *Error) {
-	e.Kernel, e.Text = k.kernel.ir.Name, strings.ReplaceAll(e.Text, "\n", " ")
+	e.Kernel, e.Text = k.kernel.ir.Name, strings.ReplaceAll(e.Text, "\n", "; ")
 	for _, old := range k.kernel.errs { // a constructor's mistake is met at every use
 		if old, ok := old.(*Error); ok && *old == (Error{e.Pos, old.Within, e.Kernel, e.Op, e.Text}) {
 			return

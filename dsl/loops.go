@@ -1,12 +1,15 @@
 package dsl
 
 import (
+	"math"
+	"slices"
+
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/gen/cir"
 )
 
-// Loop is a run-time loop of the kernel over lo, lo+1, …, hi-1. Its variable cannot select fragments.
+// Loop is a run-time loop of the kernel over lo, lo+1, …, hi-1, as they are when it begins. Its variable cannot select fragments.
 func (k *K) Loop(lo, hi any, body func(i Expr)) {
 	a, ok1 := k.expr("Loop", lo)
 	b, ok2 := k.expr("Loop", hi)
@@ -39,7 +42,30 @@ func (k *K) loop(op, name string, lo, hi sym.Expr, unroll bool, body func(i Expr
 		body(Expr{e: sym.New(s), k: k})
 	})
 	completeRound(ops)
+	if sets(ops, hi) { // the loop goes as far as when it began
+		first, last := hi.Range()
+		end := &sym.Symbol{Name: k.fresh("end"), Class: sym.Var, Lo: first, Hi: last, Multiple: hi.Multiple()}
+		k.symbols[end.Name] = &scope{open: true, thread: perThread, pos: pos}
+		k.add(ir.StmtOp{Stmt: cir.Let{Pos: pos, Sym: end, Value: hi}})
+		hi = sym.New(end)
+	}
 	k.add(ir.LoopOp{Pos: pos, Sym: s, Lo: lo, Hi: hi, Unroll: unroll, Body: ops})
+}
+
+// sets reports whether operations set a variable of e.
+func sets(ops []ir.Op, e sym.Expr) bool {
+	return slices.ContainsFunc(ops, func(op ir.Op) bool {
+		switch op := op.(type) {
+		case ir.StmtOp:
+			a, ok := op.Stmt.(cir.Assign)
+			return ok && slices.ContainsFunc(e.Symbols(), func(x *sym.Symbol) bool { return x.Name == a.Sym.Name })
+		case ir.LoopOp:
+			return sets(op.Body, e)
+		case ir.IfOp:
+			return sets(op.Then, e) || sets(op.Else, e)
+		}
+		return false
+	})
 }
 
 // inBody records into ops while f runs; name is visible meanwhile.
@@ -134,7 +160,11 @@ func (k *K) let(op, name string, x any, opaque bool) Expr {
 		return Expr{e: e, k: k}
 	}
 	lo, hi := e.Range()
-	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Var, Lo: lo, Hi: hi, Multiple: e.Multiple()}
+	multiple := e.Multiple()
+	if opaque && lo == hi && hi < math.MaxInt64 { // an opaque value of one more keeps this one from being put in its place
+		hi, multiple = hi+1, 1
+	}
+	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Var, Lo: lo, Hi: hi, Multiple: multiple}
 	k.symbols[s.Name] = &scope{open: true, thread: k.perThread(e), pos: k.position()}
 	k.add(ir.StmtOp{Stmt: cir.Let{Pos: k.position(), Sym: s, Value: e, Opaque: opaque}})
 	return Expr{e: sym.New(s), k: k}

@@ -28,7 +28,11 @@ var reserved = words(`
 	mbarrier_arrive_warp mbarrier_wait cp_async_arrive cp_async_fence cp_async_wait
 	load_b8 load_b16 load_b32 load_b64 load_b128 store_b8 store_b16 store_b32 store_b64 store_b128 clear_b8 clear_b16
 	clear_b32 clear_b64 clear_b128 load_shared_b32 load_shared_b64 load_shared_b128 store_shared_b32 store_shared_b64
-	store_shared_b128
+	store_shared_b128 load_if_b32 load_if_b64 load_if_b128 load_constant_b32 load_constant_b64 load_constant_b128 load_constant_if_b32
+	load_constant_if_b64 load_constant_if_b128 store_if_b32 store_if_b64 store_if_b128 get_b1 get_bf16 get_f16 get_s16 get_s4 get_s8 get_u16
+	get_u4 get_u8 set_b1 set_bf16 set_f16 set_s16 set_s4 set_s8 set_u16 set_u4 set_u8 round_s8 round_u8 round4_s8 round4_u8
+	arrive fence_barrier_init gmma_desc grid_trigger grid_wait mbarrier_arrive_expect_tx warpgroup_arrive warpgroup_commit
+	warpgroup_fence_operand
 	round2_f16 round2_bf16 f16_to_f32 bf16_to_f32 f32_to_f16 f64_to_f16 s32_to_f16 u32_to_f16 s64_to_f16 u64_to_f16 f32_to_bf16 f64_to_odd
 	s32_to_odd u32_to_odd s64_to_odd u64_to_odd add_f16 sub_f16 mul_f16 min_f16 max_f16 neg_f16 abs_f16 fma_f16 add_bf16
 	sub_bf16 mul_bf16 min_bf16 max_bf16 neg_bf16 abs_bf16 fma_bf16 shfl_sync_f16 shfl_up_sync_f16

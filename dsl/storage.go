@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gocute/gocute/algebra"
+	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
@@ -56,11 +57,22 @@ func global[E elem.Any](k *K, op, name string, l Layout, read, write bool) Tenso
 	for _, d := range lay.Stride().Leaves() {
 		p.Strides = append(p.Strides, d.Coef)
 	}
+	for _, e := range slices.Concat(p.Extents, p.Strides) {
+		if !ofDims(e) {
+			k.errorf(op, "%s expects extents and strides of Dims, which the caller gives, but got %s", name, e)
+			return none
+		}
+	}
 	k.kernel.ir.Params = append(k.kernel.ir.Params, p)
 	t := &ir.Tensor{Name: name, Base: name, Elem: kind, Layout: lay, Ident: algebra.Identity(lay.Shape()),
 		Storage: &ir.Storage{Name: name, Space: ir.Global, Elem: kind, Param: p, Align: mem.Align}}
 	t.Bounds = bounds(lay.Shape(), nil)
 	return Tensor[Gmem, E]{k: k, t: t}
+}
+
+// ofDims reports whether an expression is one of the kernel's arguments alone.
+func ofDims(e sym.Expr) bool {
+	return !slices.ContainsFunc(e.Symbols(), func(x *sym.Symbol) bool { return x.Class != sym.Param })
 }
 
 // bounds lists the extents of a shape's leaves with their paths.

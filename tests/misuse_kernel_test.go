@@ -73,6 +73,16 @@ var _ = misuse("shared_layout", func(k *K) {
 	Shared[elem.F32](k, "sA", Shape(M, 4)) // ERROR "Shared: sA expects a static layout of integers, but got \(M,4\):\(1,M\)"
 })
 
+var _ = misuse("extents_of_the_kernel", func(k *K) {
+	n := k.Dim("n")
+	k.Threads(32)
+	one := k.Let("one", n.Add(1))
+	Out[elem.F32](k, "y", Shape(one))                                 // ERROR "Out: y expects extents and strides of Dims, which the caller gives, but got one"
+	In[elem.F32](k, "x", Shape(k.Thread.Add(1)))                      // ERROR "In: x expects extents and strides of Dims, which the caller gives, but got tid"
+	InOut[elem.F32](k, "z", Shape(4, 8).Strides(k.Opaque("s", n), 1)) // ERROR "InOut: z expects extents and strides of Dims, which the caller gives, but got s"
+	In[elem.F32](k, "v", Shape(k.Var("v1", n, 0, MaxExtent).Expr))    // ERROR "In: v expects extents and strides of Dims, which the caller gives, but got v1"
+})
+
 var _ = misuse("names", func(k *K) {
 	A := In[elem.F32](k, "A", Shape(32))
 	k.Dim("A")                            // ERROR "Dim: the name A is already used in this kernel"

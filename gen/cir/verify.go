@@ -2,6 +2,7 @@ package cir
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gocute/gocute/algebra/sym"
 )
@@ -103,6 +104,15 @@ func (v *verifier) loop(s For) error {
 	_, hi := s.Hi.IsConst()
 	if s.Unroll && !(lo && hi) {
 		return fmt.Errorf("the unrolled loop over %s goes from %s to %s", s.Sym.Name, s.Lo, s.Hi)
+	}
+	var set string
+	Walk(s.Body, func(st Stmt) {
+		if a, ok := st.(Assign); ok && slices.ContainsFunc(s.Hi.Symbols(), func(x *sym.Symbol) bool { return x.Name == a.Sym.Name }) {
+			set = a.Sym.Name
+		}
+	})
+	if set != "" {
+		return fmt.Errorf("the loop over %s goes to %s, of which it sets %s", s.Sym.Name, s.Hi, set)
 	}
 	var mine []string
 	if err := v.declare(s.Sym, &mine); err != nil {
