@@ -22,7 +22,7 @@ type GEMMConfig struct {
 	CacheAlways  bool  // copies go through the L1 cache, for small products whose rows begin in the middle of sectors of 32 bytes
 	OneAddress   bool  // the addresses of a tile's copies follow from one: fewer registers, a few per cent faster or slower; StreamK always does so
 	WGMMA        bool  // products by wgmma, four warps along M at a time, of operands that TMALoads bring: sm_90a alone
-	StreamK      bool  // "blocks" blocks stay for all tiles, and share the sums of the first "shared" ones evenly
+	StreamK      bool  // "blocks" blocks stay for all tiles, and share the sums of the first "shared" ones evenly; K is then at most 2^29
 }
 
 // GEMM computes C = alpha*A*B + beta*C in half precision, accumulating in f32 and rounding to O once. See Product.
@@ -121,10 +121,10 @@ func multiply[E, Acc, Q, O elem.Any](k *K, atom atoms.MMAAtom[Acc, E, E, Acc], g
 		p.loop()
 		k.TriggerLaunchCompletion()
 		w = w.afterwards()
-		ws.finish(k, w, p.acc, func() { end.store(w) })
+		ws.finish(k, w, p.acc, end.store)
 		return
 	}
-	st.run(func(w work) { p.of(w).start() }, func(w work) { p.of(w).loop() }, func(done work) { ws.finish(k, done, p.acc, func() { end.store(done) }) })
+	st.run(func(w work) { p.of(w).start() }, func(w work) { p.of(w).loop() }, func(done work) { ws.finish(k, done, p.acc, end.store) })
 }
 
 // tiledMMA lays an instruction out over the block's warps.

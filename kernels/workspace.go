@@ -29,11 +29,12 @@ func newWorkspace[Acc elem.Any](k *K, g GEMMConfig, w work, threads int) workspa
 	return ws
 }
 
-// finish calls store with the whole sum of a tile, in the block that has it.
-func (ws workspace[Acc]) finish(k *K, w work, acc Tensor[Rmem, Acc], store func()) {
+// finish calls store with the whole sum of a tile, in the block that has it: what parts of a sum are exchanged by needs the
+// registers, so the store's places are computed after it.
+func (ws workspace[Acc]) finish(k *K, w work, acc Tensor[Rmem, Acc], store func(w work)) {
 	k.Helper()
 	if !ws.use {
-		store()
+		store(w)
 		return
 	}
 	missing := k.Var("missing", 0, 0, 1<<16) // blocks that are still to come
@@ -41,7 +42,11 @@ func (ws workspace[Acc]) finish(k *K, w work, acc Tensor[Rmem, Acc], store func(
 		k.Helper()
 		missing.Set(ws.exchange(k, w.share(), w.thread, acc))
 	}, nil)
-	k.If(missing.Eq(0), store, nil)
+	k.If(missing.Eq(0), func() {
+		k.Helper()
+		w.thread = k.Opaque("thread", k.Thread)
+		store(w)
+	}, nil)
 }
 
 // exchange writes this block's part of a sum, and in the last block to come adds all of them up. It returns how many are

@@ -384,14 +384,6 @@ gemm_f16_f16_splitk(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
-  const int64_t tCgC = (int64_t)(thread/4%8)*N + 4*(thread%4) + 16*(thread/32);
-  const int tCcC_0 = thread/4%8;
-  const int tCcC_1 = 4*(thread%4) + 16*(thread/32);
-  const int tXsC = 34*(thread/4%8) + 4*(thread%4) + 16*(thread/32);
-  const int tCsC = thread%32 + 34*(thread/32);
-  const int tCgC_1 = thread%32 + (thread/32)*N;
-  const int tCcC_0_1 = thread/32;
-  const int tCcC_1_1 = thread%32;
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -471,6 +463,18 @@ gemm_f16_f16_splitk(
     missing = toCome;
   }
   if (missing == 0) {
+    int thread1 = tid;
+    asm volatile("" : "+r"(thread1));
+    __builtin_assume(thread1 >= 0);
+    const int64_t tCgC = (int64_t)(thread1/4%8)*N + 4*(thread1%4) + 16*(thread1/32);
+    const int tCcC_0 = thread1/4%8;
+    const int tCcC_1 = 4*(thread1%4) + 16*(thread1/32);
+    const int tXsC = 34*(thread1/4%8) + 4*(thread1%4) + 16*(thread1/32);
+    const int tCsC = thread1%32 + 34*(thread1/32);
+    const int tCgC_1 = thread1%32 + (thread1/32)*N;
+    const int tCcC_0_1 = thread1/32;
+    const int tCcC_1_1 = thread1%32;
+
     if ((N & 3) == 0) {
       #pragma unroll
       for (int k = 0; k < 1; ++k) {
@@ -528,4 +532,4 @@ gemm_f16_f16_splitk(
   }
 }
 
-// As printed: e66028b536359f25
+// As printed: 64dc8b3d48b00ab4

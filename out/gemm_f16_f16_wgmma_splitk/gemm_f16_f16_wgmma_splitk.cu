@@ -378,9 +378,6 @@ gemm_f16_f16_wgmma_splitk(
   int thread = tid;
   asm volatile("" : "+r"(thread));
   __builtin_assume(thread >= 0);
-  const int64_t tCgC = (int64_t)(thread/4%8)*N + 8*(thread%4) + 16*(int64_t)(thread/32)*N;
-  const int tCcC_0 = thread/4%8 + 16*(thread/32);
-  const int tCcC_1 = 8*(thread%4);
   int block = bx;
   asm volatile("" : "+r"(block));
   __builtin_assume(block >= 0);
@@ -790,6 +787,13 @@ gemm_f16_f16_wgmma_splitk(
     missing = toCome;
   }
   if (missing == 0) {
+    int thread1 = tid;
+    asm volatile("" : "+r"(thread1));
+    __builtin_assume(thread1 >= 0);
+    const int64_t tCgC = (int64_t)(thread1/4%8)*N + 8*(thread1%4) + 16*(int64_t)(thread1/32)*N;
+    const int tCcC_0 = thread1/4%8 + 16*(thread1/32);
+    const int tCcC_1 = 8*(thread1%4);
+
     #pragma unroll
     for (int k = 0; k < 1; ++k) {
       #pragma unroll
@@ -966,4 +970,4 @@ gemm_f16_f16_wgmma_splitk(
   }
 }
 
-// As printed: 443c3b4a66bdf0ca
+// As printed: b625809d92d01e9b

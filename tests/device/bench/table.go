@@ -43,7 +43,7 @@ var (
 	medium     = block{m: 128, n: 128, bytes: 128, warpM: 2, warpN: 2, stages: 3, oneAddress: true, use: wide}
 	small      = block{m: 64, n: 128, bytes: 256, warpM: 1, warpN: 4, stages: 3, use: little}
 	unaligned  = block{suffix: "_l1", m: 64, n: 128, bytes: 256, warpM: 1, warpN: 4, stages: 3, cacheAlways: true, use: littleUnaligned}
-	splitLarge = block{suffix: "_split", m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, split: true, use: fewRows(128, 511)}
+	splitLarge = block{suffix: "_split", m: 256, n: 128, bytes: 128, warpM: 4, warpN: 2, stages: 4, oneAddress: true, split: true, use: fewRows(128, 511)}
 	split      = block{suffix: "_split", m: 64, n: 128, bytes: 128, warpM: 1, warpN: 4, stages: 4, split: true, use: fewRows(1, 511)}
 	skinny64   = block{suffix: "_split", m: 64, n: 64, bytes: 128, warpM: 2, warpN: 2, stages: 6, split: true, use: fewRows(17, 64)}
 	skinny32   = block{suffix: "_split", m: 16, n: 32, bytes: 256, warpM: 1, warpN: 2, stages: 6, split: true, use: fewRows(1, 16)}

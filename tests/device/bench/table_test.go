@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/cuda"
 	"github.com/gocute/gocute/gen"
 	"github.com/gocute/gocute/gen/cir"
@@ -111,4 +112,32 @@ func TestWorkspaceSize(t *testing.T) {
 		return
 	}
 	require.Fail(t, "the table has no such kernel")
+}
+
+// TestNoSpills compiles every kernel of the table: none may keep anything in local memory.
+func TestNoSpills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred compilations")
+	}
+	tools, err := build.Find(t.Context(), build.Options{NoInstall: true})
+	if err != nil {
+		t.Skip("no nvcc: ", err)
+	}
+	for _, e := range ours() {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			made, err := gen.Generate(e.kernel(), gen.Options{})
+			require.NoError(t, err)
+			archs, _ := build.ArchsOf(made.Kernel.Arch, made.Kernel.Exactly)
+			res, err := tools.Compile(t.Context(), build.Source{Name: made.Kernel.Name, Code: made.CUDA, Archs: archs, PTXArchs: []string{}})
+			require.NoError(t, err)
+			require.Len(t, res.Binaries, len(archs))
+			for _, b := range res.Binaries {
+				report, ok := b.Report.Kernel(made.Kernel.Name)
+				require.True(t, ok)
+				require.Zerof(t, report.StackFrame, "for %s, with %d registers", b.Arch, report.Registers)
+				require.Falsef(t, report.Spills(), "for %s, with %d registers", b.Arch, report.Registers)
+			}
+		})
+	}
 }
