@@ -11,11 +11,21 @@ const Unbounded = math.MaxInt64 / 4
 // Range returns inclusive bounds of e; a bound of ±Unbounded means that none is known.
 func (e Expr) Range() (lo, hi int64) {
 	lo, hi = e.k, e.k
+	if e.p == nil {
+		return lo, hi
+	}
+	low, high := float64(lo), float64(hi) // about as much, without an end
 	for _, t := range e.terms() {
 		a, b := t.bounds()
-		lo, hi = satAdd(lo, a), satAdd(hi, b)
+		lo, hi, low, high = lo+a, hi+b, low+float64(a), high+float64(b)
+		if a <= -Unbounded { // nothing that is added brings a bound back
+			low = math.Inf(-1)
+		}
+		if b >= Unbounded {
+			high = math.Inf(1)
+		}
 	}
-	return lo, hi
+	return clamp(low, lo), clamp(high, hi)
 }
 
 // bounds is Range with a bound that saturates as far out as integers go.
@@ -110,8 +120,6 @@ func lowMask(m int64) uint64 {
 	}
 	return math.MaxUint64 << bits.TrailingZeros64(uint64(m))
 }
-
-func satAdd(a, b int64) int64 { return clamp(float64(a)+float64(b), a+b) }
 
 func satMul(a, b int64) int64 { return clamp(float64(a)*float64(b), a*b) }
 
