@@ -212,11 +212,10 @@ func (p *plan) layouts() error {
 
 // mentions reports whether a condition depends on a dim.
 func mentions(c cir.Cond, name string) bool {
-	is := func(s *sym.Symbol) bool { return s.Name == name }
 	in := func(x cir.Cond) bool { return mentions(x, name) }
 	switch c := c.(type) {
 	case cir.Cmp:
-		return slices.ContainsFunc(c.X.Symbols(), is) || slices.ContainsFunc(c.Y.Symbols(), is)
+		return c.X.Mentions(name) || c.Y.Mentions(name)
 	case cir.And:
 		return slices.ContainsFunc(c, in)
 	case cir.Or:

@@ -58,7 +58,7 @@ func sets(ops []ir.Op, e sym.Expr) bool {
 		switch op := op.(type) {
 		case ir.StmtOp:
 			a, ok := op.Stmt.(cir.Assign)
-			return ok && slices.ContainsFunc(e.Symbols(), func(x *sym.Symbol) bool { return x.Name == a.Sym.Name })
+			return ok && e.Mentions(a.Sym.Name)
 		case ir.LoopOp:
 			return sets(op.Body, e)
 		case ir.IfOp:

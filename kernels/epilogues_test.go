@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocute/gocute/atoms"
+	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/elem"
 )
 
@@ -46,4 +47,11 @@ func TestEpilogueInputs(t *testing.T) {
 	for name, want := range map[string]string{"bias": "[M N] by [0 1]", "scale": "[M N] by [1 0]", "residual": "[M N] by [N 1]", "factor": "[M N] by [N 1]"} {
 		require.Equal(t, want, got[name], name)
 	}
+}
+
+// TestFunctionsIntoIntegers: GELU of 5.5 is a hair below it, which f32 does not tell.
+func TestFunctionsIntoIntegers(t *testing.T) {
+	k := Product[elem.S8, elem.S32, elem.F32, elem.S8]("s8gelu", atoms.SM80_16x8x32_S32S8S8S32_TN,
+		GEMMConfig{BM: 64, BN: 64, BK: 64, WarpM: 2, WarpN: 2, Stages: 2, Group: 1}, GELU[elem.S8]())
+	check.Kernel(t, k, check.Args{Dims: map[string]int64{"M": 64, "N": 64, "K": 64}, Scalars: map[string]float64{"alpha": 0.5, "beta": 0}}, check.Options{On: check.CPU})
 }

@@ -43,7 +43,7 @@ func TestOpaque(t *testing.T) {
 	k := opaques()
 	out, err := gen.Generate(k, gen.Options{})
 	require.NoError(t, err)
-	rest := string(out.CUDA)
+	rest, named := string(out.CUDA), 0
 	for _, line := range []string{
 		"int one = tid;", "const int gA = N*one;", "} else {", "int other = tid;", "const int gA_1 = N*other;",
 		"int tile = t2;", "int thread = tid;", "const int gA_2 = N*thread + 32*tile;",
@@ -52,7 +52,28 @@ func TestOpaque(t *testing.T) {
 		_, after, ok := strings.Cut(rest, line+"\n")
 		require.Truef(t, ok, "expected %q in this place of\n%s", line, out.CUDA)
 		rest = after
+		if strings.HasPrefix(line, "const int ") {
+			named++
+		}
 	}
-	require.Equal(t, 5, strings.Count(string(out.CUDA), "const int gA")+strings.Count(string(out.CUDA), "const int cA"))
+	require.Equal(t, named, strings.Count(string(out.CUDA), "const int gA")+strings.Count(string(out.CUDA), "const int cA"), "and no other")
 	check.Kernel(t, k, check.Args{Dims: map[string]int64{"N": 70}, Seed: 3}, check.Options{On: check.CPU})
+}
+
+// TestOpaqueConstants stay out of what uses them.
+func TestOpaqueConstants(t *testing.T) {
+	k := Define("opaque_constant", func(k *K) {
+		x, y := In[elem.F32](k, "x", Shape(64)), Out[elem.F32](k, "y", Shape(32))
+		k.Threads(32)
+		Map(x.At(k.Thread.Add(k.Opaque("off", 5))), y.At(k.Thread), keep[elem.F32])
+		Expect(y, 0, func(r *Ref) func(at []int64) float64 {
+			x := r.Tensor("x")
+			return func(at []int64) float64 { return x.At(at[0] + 5) }
+		})
+	})
+	check.Kernel(t, k, check.Args{Seed: 1}, check.Options{On: check.CPU})
+	out, err := gen.Generate(k, gen.Options{})
+	require.NoError(t, err)
+	_, after, _ := strings.Cut(string(out.CUDA), "__builtin_assume(off >= 5);")
+	require.Contains(t, after, "off")
 }

@@ -103,3 +103,28 @@ func TestLoopsLeaveNames(t *testing.T) {
 	})
 	check.Kernel(t, k, check.Args{Seed: 2}, check.Options{On: check.CPU})
 }
+
+// TestLoopEnds: a loop goes as far as its bound said when it began, also where its body sets a variable of the bound.
+func TestLoopEnds(t *testing.T) {
+	k := Define("loop_ends", func(k *K) {
+		y := Out[elem.S32](k, "y", Shape(32))
+		k.Threads(32)
+		v := k.Var("v", 5, 0, 10)
+		n := FragmentLike(y.At(k.Thread))
+		Clear(n)
+		one := func(x Val[elem.S32]) Val[elem.S32] { return x.Add(Lit[elem.S32](1)) }
+		k.Loop(0, v.Expr, func(Expr) {
+			k.If(k.Thread.Lt(40), func() { v.Set(v.Sub(1).Max(0)) }, nil)
+			Map(n, n, one)
+		})
+		k.Loop(0, v.Add(2), func(Expr) { Map(n, n, one) })
+		Map(n, y.At(k.Thread), keep[elem.S32])
+		Expect(y, 0, func(*Ref) func(at []int64) float64 { return func([]int64) float64 { return 7 } })
+	})
+	check.Kernel(t, k, check.Args{Seed: 1}, check.Options{On: check.CPU})
+	out, err := gen.Generate(k, gen.Options{})
+	require.NoError(t, err)
+	require.Contains(t, string(out.CUDA), "  const int end = v;\n")
+	require.Contains(t, string(out.CUDA), "t < end;")
+	require.Contains(t, string(out.CUDA), "t1 < v + 2;") // nothing sets it there
+}

@@ -310,6 +310,11 @@ func (e Expr) Symbols() []*Symbol {
 	return out
 }
 
+// Mentions reports whether the symbol of a name occurs in e.
+func (e Expr) Mentions(name string) bool {
+	return slices.ContainsFunc(e.Symbols(), func(x *Symbol) bool { return x.Name == name })
+}
+
 func (e Expr) visit(seen map[string]*Symbol) {
 	for _, t := range e.terms() {
 		for _, a := range t.fac {

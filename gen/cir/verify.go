@@ -2,7 +2,6 @@ package cir
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gocute/gocute/algebra/sym"
 )
@@ -107,7 +106,7 @@ func (v *verifier) loop(s For) error {
 	}
 	var set string
 	Walk(s.Body, func(st Stmt) {
-		if a, ok := st.(Assign); ok && slices.ContainsFunc(s.Hi.Symbols(), func(x *sym.Symbol) bool { return x.Name == a.Sym.Name }) {
+		if a, ok := st.(Assign); ok && s.Hi.Mentions(a.Sym.Name) {
 			set = a.Sym.Name
 		}
 	})

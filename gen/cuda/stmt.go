@@ -201,7 +201,7 @@ func (p *printer) assign(s cir.Assign) {
 		return
 	}
 	self := sym.New(s.Sym)
-	if d := s.Value.Sub(self); len(self.Symbols()) == 1 && !mentions(d, s.Sym) {
+	if d := s.Value.Sub(self); len(self.Symbols()) == 1 && !d.Mentions(s.Sym.Name) {
 		if negative(d) {
 			p.line("%s -= %s;", s.Sym.Name, p.expr(d.Neg()).s)
 		} else {
@@ -210,15 +210,6 @@ func (p *printer) assign(s cir.Assign) {
 		return
 	}
 	p.line("%s = %s;", s.Sym.Name, p.expr(s.Value).s)
-}
-
-func mentions(e sym.Expr, s *sym.Symbol) bool {
-	for _, x := range e.Symbols() {
-		if x.Name == s.Name {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *printer) loop(s cir.For) {
