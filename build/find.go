@@ -7,11 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/gocute/gocute/internal/proc"
 )
 
 // Environment variables that steer Find and FindNVRTC.
@@ -137,7 +138,7 @@ func candidates(opt Options) []candidate {
 	} else {
 		list = append(list, candidate{origin: "CUDA_HOME", reason: "not set"})
 	}
-	if p, err := exec.LookPath("nvcc"); err == nil {
+	if p, err := proc.LookPath("nvcc"); err == nil {
 		add("PATH", p)
 	} else {
 		list = append(list, candidate{origin: "PATH", reason: "no nvcc in any of its folders"})
@@ -179,7 +180,7 @@ func cacheDir(opt Options) (string, error) {
 
 // probe asks an nvcc for its version and targets and refuses an unusable one.
 func probe(ctx context.Context, path, origin, cache string) (*Toolchain, error) {
-	text, err := output(ctx, path, "--version")
+	text, err := proc.Output(ctx, path, []string{"--version"}, proc.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func probe(ctx context.Context, path, origin, cache string) (*Toolchain, error) 
 	if v.less(Version{Major: minMajor, Minor: minMinor}) {
 		return nil, fmt.Errorf("expected nvcc %d.%d or newer, but got %s", minMajor, minMinor, v)
 	}
-	list, err := output(ctx, path, "--list-gpu-code")
+	list, err := proc.Output(ctx, path, []string{"--list-gpu-code"}, proc.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -223,22 +224,4 @@ func (c *Common) warnNewer() {
 			"%s %s writes PTX that needs a driver for CUDA %d.%d or newer (the pinned release %d.%d asks for less); cubins are not affected",
 			c.Name, v, v.Major, v.Minor, pinnedMajor, pinnedMinor))
 	}
-}
-
-// output runs a short command and returns its standard output; the error shows
-// what it printed.
-func output(ctx context.Context, path string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, path, args...)
-	killGroup(cmd)
-	var out, all strings.Builder
-	cmd.Stdout = io.MultiWriter(&out, &all)
-	cmd.Stderr = &all
-	if err := cmd.Run(); err != nil {
-		msg := lastLines(all.String(), 5)
-		if msg != "" {
-			msg = ": " + msg
-		}
-		return "", fmt.Errorf("%s %s: %w%s", filepath.Base(path), strings.Join(args, " "), err, msg)
-	}
-	return out.String(), nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/gocute/gocute/internal/proc"
 )
 
 const (
@@ -175,15 +176,15 @@ func (in installer) prerequisites(ctx context.Context) (python string, err error
 	if runtime.GOOS != "linux" || (runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64") {
 		return "", in.fail(step, fmt.Errorf("expected linux on amd64 or arm64, for which the wheels exist, but got %s on %s", runtime.GOOS, runtime.GOARCH), "")
 	}
-	python, err = exec.LookPath("python3")
+	python, err = proc.LookPath("python3")
 	if err != nil {
 		return "", in.fail(step, fmt.Errorf("expected python3 with pip on PATH to fetch the wheels with: %w", err), "")
 	}
-	if _, err := output(ctx, python, "-m", "pip", "--version"); err != nil {
+	if _, err := proc.Output(ctx, python, []string{"-m", "pip", "--version"}, proc.Options{Env: []string{proc.ModulesBySafePath}}); err != nil {
 		return "", in.fail(step, fmt.Errorf("expected %s to have pip: %w", python, err), "")
 	}
 	if in.host && os.Getenv("NVCC_CCBIN") == "" {
-		if _, err := exec.LookPath("gcc"); err != nil {
+		if _, err := proc.LookPath("gcc"); err != nil {
 			return "", in.fail(step, fmt.Errorf("%s: %w", hostCompilerHint, err), "")
 		}
 	}
@@ -227,20 +228,18 @@ func (in installer) pip(ctx context.Context, python, target, tmp string) error {
 		"-m", "pip", "install", "--no-deps", "--only-binary", ":all:", "--no-compile",
 		"--progress-bar", "off", "--target", target,
 	}, in.wheels...)
-	cmd := exec.CommandContext(ctx, python, args...)
-	killGroup(cmd)
 	// The environment, not options: an older pip ignores what it does not know there.
-	cmd.Env = append(os.Environ(),
-		"PYTHONUNBUFFERED=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1",
-		"PIP_ROOT_USER_ACTION=ignore", "PIP_USER=0", "TMPDIR="+tmp)
+	env := []string{
+		proc.ModulesBySafePath, "PYTHONUNBUFFERED=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1",
+		"PIP_ROOT_USER_ACTION=ignore", "PIP_USER=0", "TMPDIR=" + tmp,
+	}
 	lines := &lineWriter{each: func(line string) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "Downloading ") || strings.HasPrefix(line, "Using cached ") {
 			fmt.Fprintf(in.progress, "gocute:   %s\n", line)
 		}
 	}}
-	cmd.Stdout, cmd.Stderr = lines, lines
-	err := cmd.Run()
+	err := proc.Run(ctx, python, args, proc.Options{Env: env, Stdout: lines, Stderr: lines})
 	lines.flush()
 	if err != nil {
 		return in.fail("run pip (is there a network?)", err, lastLines(lines.all.String(), 12))

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gocute/gocute/internal/proc"
+	"github.com/gocute/gocute/internal/scratch"
 )
 
 // Compile compiles the source for all its chips, in parallel. The front end
@@ -93,27 +95,20 @@ func (t *Toolchain) assemble(ctx context.Context, j *job, arch string) (entry, e
 
 // nvcc runs one step in a folder of its own.
 func (t *Toolchain) nvcc(ctx context.Context, j *job, arch string, args []string, in string, data []byte, out string) (entry, error) {
-	dir, err := os.MkdirTemp("", "gocute-")
+	tmp, err := scratch.New("", scratch.Prefix)
 	if err != nil {
-		return entry{}, fmt.Errorf("make a temporary folder: %w", err)
+		return entry{}, err
 	}
-	defer os.RemoveAll(dir)
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return entry{}, fmt.Errorf("temporary folder: %w", err)
-	}
+	defer tmp.Remove()
+	dir := tmp.Path
 	if err := j.fill(dir, in, data); err != nil {
 		return entry{}, err
 	}
 	args = append(slices.Clone(args), "-o", out, in)
-	cmd := exec.CommandContext(ctx, t.NVCC, args...)
-	killGroup(cmd)
-	cmd.Dir = dir
-	// nvcc's own temporary files go where they are removed even if it is killed.
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	var log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &log, &log
 	start := time.Now()
-	err = cmd.Run()
+	// nvcc's own temporary files go where they are removed even if it is killed.
+	err = proc.Run(ctx, t.NVCC, args, proc.Options{Dir: dir, Env: []string{"TMPDIR=" + dir}, Stdout: &log, Stderr: &log})
 	seconds := time.Since(start).Seconds()
 	if ctx.Err() != nil {
 		return entry{}, fmt.Errorf("nvcc for %s stopped: %w", arch, context.Cause(ctx))

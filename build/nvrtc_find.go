@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/gocute/gocute/internal/dl"
+	"github.com/gocute/gocute/internal/proc"
 )
 
 // rtcNames are the library's names, the newest release first.
@@ -137,11 +137,8 @@ func rtcCandidates(ctx context.Context, opt Options) []candidate {
 
 // sitePackages are the folders that python3 has its wheels in.
 func sitePackages(ctx context.Context) []string {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		return nil
-	}
-	text, err := output(ctx, python, "-c", "import site; print('\\n'.join([*site.getsitepackages(), site.getusersitepackages()]))")
+	const query = `import site; print('\n'.join([*site.getsitepackages(), site.getusersitepackages()]))`
+	text, err := proc.Output(ctx, "python3", []string{"-c", query}, proc.Options{Env: []string{proc.ModulesBySafePath}})
 	if err != nil { // a python that does not answer has no wheels to offer
 		return nil
 	}

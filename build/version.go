@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/gocute/gocute/internal/proc"
 )
 
 const (
@@ -64,10 +65,8 @@ func identify(ctx context.Context, nvccVersion string) string {
 		cc = "gcc"
 	}
 	// A host compiler that does not answer shows up at the first compile, with a hint.
-	if path, err := exec.LookPath(cc); err == nil {
-		if v, err := output(ctx, path, "--version"); err == nil {
-			b.WriteString(v)
-		}
+	if v, err := proc.Output(ctx, cc, []string{"--version"}, proc.Options{}); err == nil {
+		b.WriteString(v)
 	}
 	return b.String()
 }

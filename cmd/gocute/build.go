@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/gen"
+	"github.com/gocute/gocute/internal/scratch"
 )
 
 // buildCmd is gocute build.
@@ -203,16 +203,16 @@ func (o *output) headers() (include []string, remove func(), err error) {
 	if len(files) == 0 {
 		return nil, func() {}, nil
 	}
-	tmp, err := os.MkdirTemp("", "gocute-include-")
+	tmp, err := scratch.New("", scratch.Prefix)
 	if err != nil {
 		return nil, nil, err
 	}
-	remove = func() { _ = os.RemoveAll(tmp) }
+	dir := filepath.Join(tmp.Path, "include")
 	for rel, data := range files {
-		if err := gen.WriteFile(filepath.Join(tmp, rel), data); err != nil {
-			remove()
+		if err := gen.WriteFile(filepath.Join(dir, rel), data); err != nil {
+			tmp.Remove()
 			return nil, nil, err
 		}
 	}
-	return []string{tmp}, remove, nil
+	return []string{dir}, tmp.Remove, nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/gocute/gocute/internal/proc"
 )
 
 const (
@@ -99,7 +101,7 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 		}
 	}
 	pkgs, err := packages.Load(&packages.Config{
-		Context: s.ctx, Dir: s.dir, Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
+		Context: s.ctx, Dir: s.dir, Env: proc.Environ(), Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
 			packages.NeedSyntax | packages.NeedModule,
 	}, patterns...)
 	if err != nil {

@@ -26,12 +26,17 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/gocute/gocute/internal/proc"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	dir, err := os.Getwd()
+	if err == nil { // libraries that start the go command by themselves look it up here
+		err = os.Setenv("PATH", proc.Path())
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "gocute:", err)
 		os.Exit(1)

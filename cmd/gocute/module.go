@@ -3,12 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/gocute/gocute/internal/proc"
 )
 
 // module says how the go command is to see the user's module (or workspace) without ever writing to it: it may
@@ -16,7 +16,7 @@ import (
 type module struct {
 	dir   string   // a folder of a main module
 	flags []string // for go run
-	env   []string
+	env   []string // besides that of this process
 }
 
 // goEnv is what the go command says about the working folder.
@@ -24,14 +24,12 @@ type goEnv struct{ GOMOD, GOWORK, GOFLAGS string }
 
 // output runs the go command in the working folder.
 func (s *session) output(args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(s.ctx, "go", args...)
-	cmd.Dir = s.dir
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = fmt.Errorf("go %s: %s", args[0], bytes.TrimSpace(exit.Stderr))
+	var out, stderr bytes.Buffer
+	err := proc.Run(s.ctx, "go", args, proc.Options{Dir: s.dir, Stdout: &out, Stderr: &stderr})
+	if err != nil && stderr.Len() > 0 {
+		err = fmt.Errorf("go %s: %s", args[0], bytes.TrimSpace(stderr.Bytes()))
 	}
-	return out, err
+	return out.Bytes(), err
 }
 
 // goEnv asks the go command.
@@ -52,7 +50,7 @@ func (s *session) module(tmp string) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &module{dir: filepath.Dir(env.GOMOD), env: os.Environ()}
+	m := &module{dir: filepath.Dir(env.GOMOD)}
 	workspace := env.GOWORK != ""
 	root := m.dir
 	if workspace {

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gocute/gocute/cmd/gocute/runner"
+	"github.com/gocute/gocute/internal/proc"
+	"github.com/gocute/gocute/internal/scratch"
 )
 
 // program is a synthetic main program that imports packages with kernels. It exists as an overlay of the go
@@ -24,11 +24,12 @@ type program struct {
 
 // ask has the kernels of the packages recorded in programs of their own and returns each one's answer.
 func (s *session) ask(pkgs []*kernelPackage, req runner.Request) ([]runner.Response, error) {
-	tmp, err := os.MkdirTemp("", "gocute-")
+	dir, err := scratch.New("", scratch.Prefix)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(tmp)
+	defer dir.Remove()
+	tmp := dir.Path
 	mod, err := s.module(tmp)
 	if err != nil {
 		return nil, err
@@ -133,15 +134,11 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 		return res, err
 	}
 	args := append([]string{"run", "-overlay=" + overlay}, mod.flags...)
-	cmd := exec.CommandContext(s.ctx, "go", append(args, folder, request)...)
 	noise := &filter{to: s.stderr}
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, mod.env, s.stdout, noise
-	ownGroup(cmd)
-	cmd.WaitDelay = 5 * time.Second
-	err := cmd.Run()
-	if s.ctx.Err() != nil && cmd.Process != nil {
-		killGroup(cmd)
-	}
+	// The go command does not pass signals on, so the program gets the interrupt with it.
+	err := proc.Run(s.ctx, "go", append(args, folder, request), proc.Options{
+		Dir: s.dir, Env: mod.env, Stdout: s.stdout, Stderr: noise, Interrupt: true,
+	})
 	noise.flush()
 	data, readErr := os.ReadFile(req.Response)
 	if readErr != nil {
