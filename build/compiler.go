@@ -35,6 +35,7 @@ type Common struct {
 
 	identity string        // everything about the machine that can change the output
 	slots    chan struct{} // one per compile that may run at a time
+	healer   *healer       // of a compiler that gocute installed
 }
 
 // About returns c.

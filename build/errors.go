@@ -71,6 +71,7 @@ type CompileError struct {
 	Args     []string
 	Output   string // what the compiler printed, whole
 	Err      error  // how it ended
+	Hint     string // why it may not be the source's fault; empty if nothing says so
 }
 
 // Error names the kernel and the target and shows the compiler's own output.
@@ -80,6 +81,9 @@ func (e *CompileError) Error() string {
 		s += ":\n" + indent(out)
 	} else {
 		s += " and printed nothing; its arguments were: " + strings.Join(e.Args, " ")
+	}
+	if e.Hint != "" {
+		s += "\n" + e.Hint
 	}
 	if hint := compileHint(e.Output); hint != "" {
 		s += "\n" + hint

@@ -2,6 +2,8 @@ package build
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,26 +37,28 @@ case "$out" in
 esac
 `
 
-// fakePython answers for pip; @MODE@ chooses how it fails.
+// fakePython answers for pip, which unpacks the machine's wheels; @MODE@ chooses how it fails.
 const fakePython = `#!/bin/sh
 if [ "@MODE@" = nopip ]; then echo "python3: No module named pip" >&2; exit 1; fi
 case "$*" in *--version) echo "pip 99"; exit 0;; esac
 case "$1" in -c) exit 0;; esac
 echo "$*" >> "@LOG@"
-while [ $# -gt 0 ]; do case "$1" in --target) shift; t=$1;; esac; shift; done
+while [ $# -gt 0 ]; do case "$1" in --target) shift; t=$1;; -r) shift; cat "$1" > "@LOG@.wheels";; esac; shift; done
 echo "Downloading some_wheel.whl (1.0 MB)"
-b="$t/nvidia/cu13"
-mkdir -p "$b/bin" "$b/nvvm/bin" "$b/include/crt" "$b/lib"
-cp "@NVCC@" "$b/bin/nvcc"
+mkdir -p "$t/@ROOT@/bin"
+cp "@TREE@/@ROOT@/bin/nvcc" "$t/@ROOT@/bin/nvcc"
 case "@MODE@" in
 offline) echo "WARNING: Retrying"; echo "ERROR: No matching distribution found"; exit 1;;
-hang) sleep 5; exit 1;;
+hashes) echo "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"; echo "Expected sha256 1"; echo "     Got        2"; exit 1;;
+hang) echo $$ > "@LOG@.pid"; sleep 50 & echo $! >> "@LOG@.pid"; wait; exit 1;;
 partial) exit 0;;
 esac
 sleep 0.2
-for f in bin/ptxas bin/nvcc.profile nvvm/bin/cicc include/cuda_runtime.h include/cuda_fp16.h include/cuda_bf16.h include/crt/host_defines.h lib/libnvrtc.so.13 lib/libnvrtc-builtins.so.13.0; do
-  echo x > "$b/$f"
-done
+cp -R "@TREE@/." "$t"
+case "@MODE@" in
+other) echo "echo I ran >> '@LOG@.ran'" >> "$t/@ROOT@/bin/nvcc";;
+more) echo "#error" > "$t/@ROOT@/include/math.h";;
+esac
 `
 
 // machine is a PATH of nothing but the fakes and a few Unix tools, and a cache.
@@ -102,9 +106,35 @@ func (m *machine) nvcc(path, version string) string {
 // python writes a fake python3 whose pip behaves by mode and installs nvcc 13.0.88.
 func (m *machine) python(mode string) {
 	m.t.Helper()
-	nvcc := m.nvcc(filepath.Join(m.dir, "wheel-nvcc"), "13.0.88")
+	m.wheels("13.0.88")
 	m.write(filepath.Join(m.bin, "python3"),
-		strings.NewReplacer("@MODE@", mode, "@NVCC@", nvcc, "@LOG@", m.log("pip")).Replace(fakePython))
+		strings.NewReplacer("@MODE@", mode, "@TREE@", m.tree(), "@ROOT@", wheelRoot, "@LOG@", m.log("pip")).Replace(fakePython))
+}
+
+// tree is the folder of what the fake wheels unpack to.
+func (m *machine) tree() string { return filepath.Join(m.dir, "wheels") }
+
+// wheels writes it, with a compiler of that version.
+func (m *machine) wheels(version string) {
+	m.t.Helper()
+	m.nvcc(filepath.Join(m.tree(), wheelRoot, "bin/nvcc"), version)
+	for _, f := range []string{
+		"bin/ptxas", "bin/nvcc.profile", "nvvm/bin/cicc", "include/cuda_runtime.h", "include/cuda_fp16.h", "include/cuda_bf16.h",
+		"include/crt/host_defines.h", "lib/libnvrtc.so.13", "lib/libnvrtc-builtins.so.13.0",
+	} {
+		m.write(filepath.Join(m.tree(), wheelRoot, f), "whole "+f)
+	}
+}
+
+// digest is what is pinned for them.
+func (m *machine) digest() string {
+	m.t.Helper()
+	files, err := listFiles(m.tree())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "none"
+	}
+	require.NoError(m.t, err)
+	return digest(listText(files))
 }
 
 func (m *machine) log(name string) string { return filepath.Join(m.dir, name+".log") }
@@ -120,5 +150,5 @@ func (m *machine) calls(name string) int {
 
 // options look at no toolkit of the real machine.
 func (m *machine) options() Options {
-	return Options{Progress: m.t.Output(), system: filepath.Join(m.dir, "no-such-toolkit")}
+	return Options{Progress: m.t.Output(), system: filepath.Join(m.dir, "no-such-toolkit"), tree: m.digest()}
 }

@@ -30,6 +30,7 @@ type Options struct {
 	CacheDir  string    // the cache folder; empty is $GOCUTE_CACHE, else gocute in the user's cache folder
 
 	system string // stands for systemCUDA in tests
+	tree   string // stands for the pinned digest of the installed files in tests
 }
 
 const systemCUDA = "/usr/local/cuda"
@@ -55,10 +56,7 @@ func Find(ctx context.Context, opt Options) (*Toolchain, error) {
 	if err != nil {
 		return nil, err
 	}
-	progress := opt.Progress
-	if progress == nil {
-		progress = os.Stderr
-	}
+	sweepLeftovers(cache)
 	nf := &NotFoundError{Compiler: NameNVCC}
 	for _, c := range candidates(opt) {
 		if c.reason == "" {
@@ -77,35 +75,31 @@ func Find(ctx context.Context, opt Options) (*Toolchain, error) {
 			return nil, nf
 		}
 	}
-	return findInstalled(ctx, opt, cache, progress, nf)
+	return findInstalled(ctx, opt, cache, nf)
 }
 
 // findInstalled takes the wheels in the cache folder, installing them if allowed.
-func findInstalled(ctx context.Context, opt Options, cache string, progress io.Writer, nf *NotFoundError) (*Toolchain, error) {
-	in := newInstaller(nvccPack(), cache, progress)
-	if why := in.missing(); why != "" {
-		nf.Tried = append(nf.Tried, Attempt{"installed", in.dir, why})
-		nf.Hint = fmt.Sprintf("set %s to an nvcc of CUDA %d.%d or newer", EnvNVCC, minMajor, minMinor)
-		if opt.NoInstall {
-			nf.Hint += ", or allow gocute to install one"
-			return nil, nf
+func findInstalled(ctx context.Context, opt Options, cache string, nf *NotFoundError) (*Toolchain, error) {
+	in := newInstaller(nvccPack(), opt, cache)
+	if err := in.ensure(ctx, nf); err != nil {
+		return nil, err
+	}
+	tc, err := probe(ctx, in.path(), "installed", cache)
+	if err != nil {
+		if err := in.reinstall(ctx, nf, err); err != nil {
+			return nil, err
 		}
-		if err := in.install(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("build: installing nvcc: %w", context.Cause(ctx))
-			}
+		if tc, err = probe(ctx, in.path(), "installed", cache); err != nil {
 			nf.Err = err
 			return nil, nf
 		}
 	}
-	tc, err := probe(ctx, in.path(in.dir), "installed", cache)
-	if err != nil {
-		nf.Tried = append(nf.Tried, Attempt{"installed", in.path(in.dir), err.Error()})
-		nf.Hint = "delete " + in.dir + " to have it installed anew"
-		return nil, nf
-	}
+	tc.healer = &healer{in: in}
 	return tc, nil
 }
+
+// notAbsolute refuses a folder of code that would be another one in each working folder.
+const notAbsolute = "expected an absolute path, but got a relative one"
 
 type candidate struct{ origin, path, reason string }
 
@@ -133,7 +127,9 @@ func candidates(opt Options) []candidate {
 		add(EnvNVCC, p)
 		return list
 	}
-	if home := os.Getenv("CUDA_HOME"); home != "" {
+	if home := os.Getenv("CUDA_HOME"); home != "" && !filepath.IsAbs(home) {
+		list = append(list, candidate{origin: "CUDA_HOME", path: home, reason: notAbsolute})
+	} else if home != "" {
 		add("CUDA_HOME", filepath.Join(home, "bin", exe("nvcc")))
 	} else {
 		list = append(list, candidate{origin: "CUDA_HOME", reason: "not set"})

@@ -3,6 +3,7 @@ package build
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -56,6 +57,15 @@ func (t *Toolchain) step(ctx context.Context, j *job, key, arch string, work fun
 	}
 	defer release()
 	e, err := work(ctx, j, arch)
+	var failed *CompileError
+	if errors.As(err, &failed) && t.healer.unexpected(failed.Err, failed.Output) {
+		again, why := t.healer.heal(ctx)
+		if again {
+			e, err = work(ctx, j, arch)
+		} else if why != nil {
+			failed.Hint = why.Error()
+		}
+	}
 	if err != nil {
 		return entry{}, false, err
 	}

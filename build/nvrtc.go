@@ -131,7 +131,7 @@ func (n *NVRTC) make(ctx context.Context, j *job, arch string, options []string)
 		return ptx, cubin, fmt.Errorf("nvrtc for %s stopped: %w", arch, context.Cause(ctx))
 	case r := <-done:
 		if r.err != nil {
-			return ptx, cubin, j.refused(r.out, r.err, arch, options)
+			return ptx, cubin, n.healer.explain(ctx, j.refused(r.out, r.err, arch, options))
 		}
 		front, asm := splitLog(r.out.log)
 		ptx = entry{payload: r.out.ptx, entryHead: entryHead{Log: front, Seconds: r.seconds}}

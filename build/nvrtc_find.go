@@ -26,6 +26,7 @@ func FindNVRTC(ctx context.Context, opt Options) (*NVRTC, error) {
 	if err != nil {
 		return nil, err
 	}
+	sweepLeftovers(cache)
 	nf := &NotFoundError{Compiler: NameNVRTC}
 	for _, c := range rtcCandidates(ctx, opt) {
 		if c.reason == "" {
@@ -49,32 +50,21 @@ func FindNVRTC(ctx context.Context, opt Options) (*NVRTC, error) {
 
 // installedNVRTC takes the wheels in the cache folder, installing them if allowed.
 func installedNVRTC(ctx context.Context, opt Options, cache string, nf *NotFoundError) (*NVRTC, error) {
-	progress := opt.Progress
-	if progress == nil {
-		progress = os.Stderr
+	in := newInstaller(nvrtcPack(), opt, cache)
+	if err := in.ensure(ctx, nf); err != nil {
+		return nil, err
 	}
-	in := newInstaller(nvrtcPack(), cache, progress)
-	if why := in.missing(); why != "" {
-		nf.Tried = append(nf.Tried, Attempt{"installed", in.dir, why})
-		nf.Hint = fmt.Sprintf("set %s to a libnvrtc of CUDA %d.%d or newer", EnvNVRTC, minMajor, minMinor)
-		if opt.NoInstall {
-			nf.Hint += ", or allow gocute to install one"
-			return nil, nf
+	n, err := probeNVRTC(in.path(), "installed", cache)
+	if err != nil {
+		if err := in.reinstall(ctx, nf, err); err != nil {
+			return nil, err
 		}
-		if err := in.install(ctx); err != nil {
-			if ctx.Err() != nil {
-				return nil, fmt.Errorf("build: installing nvrtc: %w", context.Cause(ctx))
-			}
+		if n, err = probeNVRTC(in.path(), "installed", cache); err != nil {
 			nf.Err = err
 			return nil, nf
 		}
 	}
-	n, err := probeNVRTC(in.path(in.dir), "installed", cache)
-	if err != nil {
-		nf.Tried = append(nf.Tried, Attempt{"installed", in.path(in.dir), err.Error()})
-		nf.Hint = "delete " + in.dir + " to have it installed anew"
-		return nil, nf
-	}
+	n.healer = &healer{in: in}
 	return n, nil
 }
 
@@ -95,6 +85,10 @@ func rtcCandidates(ctx context.Context, opt Options) []candidate {
 	below := func(origin, root string, folders ...string) {
 		if root == "" {
 			list = append(list, candidate{origin: origin, reason: "not set"})
+			return
+		}
+		if !filepath.IsAbs(root) {
+			list = append(list, candidate{origin: origin, path: root, reason: notAbsolute})
 			return
 		}
 		var found []string
@@ -195,7 +189,7 @@ func toolkitHeaders(library, cache string) string {
 		list = append(list, filepath.Join(lib, "../include"), filepath.Join(lib, "../../cuda_runtime/include"))
 	}
 	for _, env := range []string{"CUDA_HOME", "CUDA_PATH"} {
-		if root := os.Getenv(env); root != "" {
+		if root := os.Getenv(env); filepath.IsAbs(root) {
 			list = append(list, filepath.Join(root, "include"))
 		}
 	}

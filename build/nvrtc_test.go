@@ -54,6 +54,7 @@ func TestFindNVRTCSaysWhatWasTried(t *testing.T) {
 func TestInstallNVRTCProves(t *testing.T) {
 	m, opt := rtcMachine(t)
 	m.python("")
+	opt.tree = m.digest()
 	_, err := FindNVRTC(t.Context(), opt)
 	var ie *InstallError
 	require.ErrorAs(t, err, &ie)

@@ -71,7 +71,9 @@ func folders() []string {
 		if info, err := os.Stat(p); err == nil && !info.IsDir() {
 			p = filepath.Dir(p)
 		}
-		dirs = append(dirs, p)
+		if abs, err := filepath.Abs(p); err == nil { // the user named it on purpose
+			dirs = append(dirs, abs)
+		}
 	}
 	dirs = append(dirs, "")
 	for _, v := range []string{"CUDA_HOME", "CUDA_PATH"} {

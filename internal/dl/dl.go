@@ -4,6 +4,8 @@ package dl
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -19,12 +21,16 @@ type Lib struct {
 // Path is the name under which the library was found.
 func (l *Lib) Path() string { return l.path }
 
-// Open tries each path in turn and returns the first library that loads. The error joins
-// the reason of every path.
+// Open tries each path in turn and returns the first library that loads. A path is absolute, or a library's name, which the
+// loader looks up; neither may mean a file of the current folder. The error joins the reason of every path.
 func Open(paths ...string) (*Lib, error) {
 	var why []error
 	for _, p := range paths {
-		h, err := open(p)
+		err := here(p, os.Getenv("LD_LIBRARY_PATH"))
+		var h uintptr
+		if err == nil {
+			h, err = open(p)
+		}
 		if err == nil {
 			return &Lib{h, p}, nil
 		}
@@ -37,6 +43,29 @@ func Open(paths ...string) (*Lib, error) {
 		return nil, errors.New("no library name to try")
 	}
 	return nil, errors.Join(why...)
+}
+
+// here refuses what would be loaded from the current folder or one below it: a relative path, and a name that the loader
+// finds there because an entry of its search path is relative or empty.
+func here(path, search string) error {
+	if filepath.IsAbs(path) {
+		return nil
+	}
+	if filepath.Base(path) != path {
+		return fmt.Errorf("%s: expected an absolute path, or a library's name, but got a relative path", path)
+	}
+	if search == "" { // not one entry that is empty, but none
+		return nil
+	}
+	for _, dir := range strings.Split(strings.ReplaceAll(search, ";", ":"), ":") {
+		if filepath.IsAbs(dir) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(dir, path)); err == nil {
+			return fmt.Errorf("%s: expected a library of the system, but LD_LIBRARY_PATH has the relative entry %q, where a file has this name; remove the entry", path, dir)
+		}
+	}
+	return nil
 }
 
 // Sym is a C function to find: its name, where its address goes, and whether the library may lack it
