@@ -2,6 +2,7 @@
 package tests
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -37,19 +38,20 @@ var importTable = map[string][]string{
 	"internal/dl":   {},
 	"internal/text": {},
 	// Every child process is started by internal/proc, in a folder of internal/scratch.
-	"internal/scratch": {},
-	"internal/proc":    {"internal/scratch"},
-	"cuda":             {"elem", "internal/dl"},
-	"cuda/launch":      {"cuda", "elem", "build"},
-	"cuda/cublas":      {"cuda", "internal/dl", "elem"},
-	"cuda/tuned":       {"cuda"},
-	"check":            {"dsl", "algebra", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "emu", "build", "cuda", "cuda/launch", "internal/text"},
-	"tune":             {"dsl", "dsl/ir", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "build", "cuda", "cuda/launch", "cuda/tuned", "check", "internal/text"},
-	"kernels":          {"dsl", "atoms", "algebra", "elem"},
-	"cmd":              {"*"},
-	"out":              {"cuda", "cuda/launch", "elem"},
-	"tests":            {"*"},
-	"examples":         {"dsl", "atoms", "algebra", "elem"},
+	"internal/scratch":        {},
+	"internal/proc":           {"internal/scratch"},
+	"algebra/internal/mutate": {"internal/proc"},
+	"cuda":                    {"elem", "internal/dl"},
+	"cuda/launch":             {"cuda", "elem", "build"},
+	"cuda/cublas":             {"cuda", "internal/dl", "elem"},
+	"cuda/tuned":              {"cuda"},
+	"check":                   {"dsl", "algebra", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "emu", "build", "cuda", "cuda/launch", "internal/text"},
+	"tune":                    {"dsl", "dsl/ir", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "build", "cuda", "cuda/launch", "cuda/tuned", "check", "internal/text"},
+	"kernels":                 {"dsl", "atoms", "algebra", "elem"},
+	"cmd":                     {"*"},
+	"out":                     {"cuda", "cuda/launch", "elem"},
+	"tests":                   {"*"},
+	"examples":                {"dsl", "atoms", "algebra", "elem"},
 }
 
 // rule finds the table's entry for a package.
@@ -61,6 +63,52 @@ func rule(pkg string) (string, []string) {
 		}
 	}
 	return best, importTable[best]
+}
+
+// TestChildProcesses holds that internal/proc alone starts child processes and looks programs up: what it does about
+// untrusted folders and about children that outlive their parent cannot be forgotten then.
+func TestChildProcesses(t *testing.T) {
+	banned := map[string][]string{
+		"os/exec": {"Command", "CommandContext", "LookPath"},
+		"os":      {"StartProcess"},
+		"syscall": {"Exec", "ForkExec", "StartProcess"},
+	}
+	found := 0
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "bundle") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, imp := range f.Imports {
+			p, _ := strconv.Unquote(imp.Path.Value)
+			ast.Inspect(f, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok || !slices.Contains(banned[p], s.Sel.Name) {
+					return true
+				}
+				if x, ok := s.X.(*ast.Ident); !ok || x.Name != p[strings.LastIndex(p, "/")+1:] {
+					return true
+				}
+				found++
+				if !strings.HasPrefix(filepath.ToSlash(path), "../internal/proc/") {
+					t.Errorf("%s uses %s.%s: only internal/proc may", path, p, s.Sel.Name)
+				}
+				return true
+			})
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Positive(t, found, "the search found not even those of internal/proc")
 }
 
 func TestImportTable(t *testing.T) {

@@ -28,6 +28,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/gocute/gocute/internal/proc"
+	"github.com/gocute/gocute/internal/scratch"
 )
 
 func main() {
@@ -41,6 +42,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "gocute:", err)
 		os.Exit(1)
 	}
+	scratch.Sweep("", scratch.Prefix) // what a run that was killed left
 	os.Exit(run(ctx, dir, os.Args[1:], os.Stdout, os.Stderr))
 }
 

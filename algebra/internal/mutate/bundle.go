@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/gocute/gocute/internal/proc"
 )
 
 //go:embed run.sh
@@ -86,10 +89,15 @@ func build(dir, tmp, binary string, files map[string][]byte) error {
 
 // static runs go with the flags of a binary that needs nothing where it runs.
 func static(verb string, args ...string) error {
-	cmd := exec.Command("go", append([]string{verb, "-ldflags", "-s -w", "-trimpath"}, args...)...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", verb, err, out)
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	args = append([]string{verb, "-ldflags", "-s -w", "-trimpath"}, args...)
+	var out bytes.Buffer
+	err = proc.Run(context.Background(), "go", args, proc.Options{Dir: dir, Env: []string{"CGO_ENABLED=0"}, Stdout: &out, Stderr: &out})
+	if err != nil {
+		return fmt.Errorf("go %s: %w\n%s", verb, err, out.Bytes())
 	}
 	return nil
 }

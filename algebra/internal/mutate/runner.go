@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gocute/gocute/internal/proc"
 )
 
 // runner runs mutants of one test binary in the package's folder.
@@ -128,13 +129,12 @@ func (r *runner) tests(ctx context.Context, i int, g group) outcome {
 	defer cancel()
 	args := []string{"-c", `ulimit -v "$0"; exec "$@"`, strconv.Itoa(r.memory << 10), r.binary,
 		"-test.run", g.run, "-test.skip", g.skip, "-test.failfast", "-test.short", "-test.timeout", (2 * g.limit).String()}
-	cmd := exec.CommandContext(ctx, "/bin/sh", args...)
-	cmd.Dir = r.dir
-	cmd.Env = append(os.Environ(), fmt.Sprintf("GOCUTE_MUTANT=%d", i), fmt.Sprintf("GOMEMLIMIT=%dMiB", r.memory/2), "GOMAXPROCS=2")
-	cmd.WaitDelay = time.Second
+	env := []string{fmt.Sprintf("GOCUTE_MUTANT=%d", i), fmt.Sprintf("GOMEMLIMIT=%dMiB", r.memory/2), "GOMAXPROCS=2"}
 	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
+	dir, err := filepath.Abs(r.dir)
+	if err == nil {
+		err = proc.Run(ctx, "/bin/sh", args, proc.Options{Dir: dir, Env: env, Stdout: &out, Stderr: &out})
+	}
 	text := out.String()
 	got := outcome{verdict: "survived", output: text[:min(len(text), 4000)]}
 	switch {
