@@ -16,10 +16,31 @@
 //     pip, about 105 MB of download and 271 MB of disk).
 //
 // Usable means release 12.4 or newer with sm_80 and sm_90 among its targets.
+// CUDA_HOME and the like are absolute paths, and relative entries of PATH do not count: nothing that lies in the current
+// folder is run or loaded.
+//
 // PTX loads only on drivers at least as new as the nvcc that wrote it: that of
 // 13.0 (the pinned release) wants a driver for CUDA 13.0. A newer nvcc is
 // accepted with a line in Toolchain.Warnings. nvcc preprocesses with a host
 // compiler, so gcc has to be on PATH (or named by NVCC_CCBIN).
+//
+// # What is installed
+//
+// pip fetches NVIDIA's wheels from the place that it is set up for (PIP_INDEX_URL, PIP_FIND_LINKS, a proxy, pip.conf). Their
+// SHA-256 is pinned here, so a mirror does as well as the index, and other files are refused: with what was expected
+// and what came, and nothing is left behind. What pip unpacked is compared with a pinned digest too, before any of it runs.
+//
+// The installation has a list of its files with their hashes, gocute-files.txt, which is known by the same digest. Each start
+// looks at the files' sizes; where the list is damaged, it is written anew if the hashes of the files are right, without a
+// download. A compiler step that ends in a way that no source explains (ptxas crashed) has the hashes of all files looked at:
+// what is damaged is installed anew and the step tried again, or the error says which file it is, if Options.NoInstall
+// forbids that.
+//
+// # Child processes
+//
+// nvcc, pip and what they start end with this process, kill -9 included (on Unix, where there is /bin/sh). The
+// temporary folders of a process that was killed, gocute-* in TMPDIR and *.tmp-* in the cache folder, are removed by
+// the next one: a locked file in each tells whether its owner lives.
 //
 // # What nvcc reads before a kernel
 //

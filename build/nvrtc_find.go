@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gocute/gocute/internal/dl"
 	"github.com/gocute/gocute/internal/proc"
@@ -132,7 +133,7 @@ func rtcCandidates(ctx context.Context, opt Options) []candidate {
 // sitePackages are the folders that python3 has its wheels in.
 func sitePackages(ctx context.Context) []string {
 	const query = `import site; print('\n'.join([*site.getsitepackages(), site.getusersitepackages()]))`
-	text, err := proc.Output(ctx, "python3", []string{"-c", query}, proc.Options{Env: []string{proc.ModulesBySafePath}})
+	text, err := proc.Output(ctx, "python3", []string{"-c", query}, proc.Options{Env: []string{proc.ModulesBySafePath}, Timeout: time.Minute})
 	if err != nil { // a python that does not answer has no wheels to offer
 		return nil
 	}

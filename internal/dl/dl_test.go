@@ -3,6 +3,7 @@
 package dl
 
 import (
+	"os"
 	"runtime"
 	"testing"
 	"unsafe"
@@ -50,4 +51,25 @@ func BenchmarkCall(b *testing.B) {
 		CallFrame(strlen, frame)
 	}
 	runtime.KeepAlive(s)
+}
+
+// A library by a relative path, or by a name that the loader would find in the current folder, is not loaded.
+func TestNothingOfTheCurrentFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("libmine.so.1", nil, 0o666))
+	require.NoError(t, os.Mkdir("sub", 0o777))
+	require.NoError(t, os.WriteFile("sub/libmine.so.1", nil, 0o666))
+	for _, path := range []string{"./libmine.so.1", "sub/libmine.so.1", "../libmine.so.1"} {
+		_, err := Open(path)
+		require.ErrorContains(t, err, path+": expected an absolute path, or a library's name, but got a relative path")
+	}
+	for _, search := range []string{":/usr/lib", "/usr/lib:", "/usr/lib;.", "/usr/lib::/lib", "sub", "."} {
+		require.ErrorContains(t, here("libmine.so.1", search), "LD_LIBRARY_PATH has the relative entry", search)
+		require.NoError(t, here("libother.so.1", search), search)
+	}
+	require.NoError(t, here("libmine.so.1", ""))
+	require.NoError(t, here("libmine.so.1", "/usr/lib:/lib"))
+	t.Setenv("LD_LIBRARY_PATH", ":/usr/lib")
+	_, err := Open("libmine.so.1")
+	require.ErrorContains(t, err, "remove the entry")
 }

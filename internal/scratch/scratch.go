@@ -22,8 +22,8 @@ const (
 
 // Dir is a temporary folder of this process.
 type Dir struct {
-	Path string // absolute, without symbolic links
-	lock *flock.Flock
+	Path string       // absolute, without symbolic links
+	lock *flock.Flock // nil if there is none
 }
 
 // New makes a folder whose name begins with prefix, in parent or, if that is empty, among the system's temporary files.
@@ -41,11 +41,8 @@ func New(parent, prefix string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
-	lock, err := own(path)
-	if err != nil {
-		_ = os.RemoveAll(path)
-		return nil, fmt.Errorf("lock the temporary folder %s: %w", path, err)
-	}
+	// Some file systems have no locks: a folder without one works as well, but no later run removes it.
+	lock, _ := own(path)
 	return &Dir{Path: path, lock: lock}, nil
 }
 
@@ -69,7 +66,9 @@ func own(dir string) (*flock.Flock, error) {
 // Remove removes the folder with all that is in it.
 func (d *Dir) Remove() {
 	remove(d.Path)
-	_ = d.lock.Close()
+	if d.lock != nil {
+		_ = d.lock.Close()
+	}
 	_ = os.RemoveAll(d.Path) // where an open file cannot be removed
 }
 
