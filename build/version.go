@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gocute/gocute/internal/proc"
 )
@@ -65,7 +67,10 @@ func identify(ctx context.Context, nvccVersion string) string {
 		cc = "gcc"
 	}
 	// A host compiler that does not answer shows up at the first compile, with a hint.
-	if v, err := proc.Output(ctx, cc, []string{"--version"}, proc.Options{}); err == nil {
+	if abs, err := filepath.Abs(cc); err == nil && filepath.Base(cc) != cc { // children get it so as well
+		cc = abs
+	}
+	if v, err := proc.Output(ctx, cc, []string{"--version"}, proc.Options{Timeout: time.Minute}); err == nil {
 		b.WriteString(v)
 	}
 	return b.String()

@@ -36,7 +36,7 @@ var variables = map[string]treat{
 	// A shell reads these before a script; OpenSSL loads code that these name.
 	"BASH_ENV": dropped, "ENV": dropped, "OPENSSL_CONF": dropped, "OPENSSL_MODULES": dropped, "OPENSSL_ENGINES": dropped,
 	// What pip and the go command read but never run. The hashes of the wheels decide whether what came is right.
-	"PIP_CONFIG_FILE": resolved, "PIP_CERT": resolved, "PIP_CLIENT_CERT": resolved, "PIP_CACHE_DIR": resolved, "PIP_FIND_LINKS": each,
+	"PIP_CONFIG_FILE": resolved, "PIP_CERT": resolved, "PIP_CLIENT_CERT": resolved, "PIP_CACHE_DIR": resolved, "PIP_FIND_LINKS": each, "PIP_INDEX_URL": each, "PIP_EXTRA_INDEX_URL": each,
 	"SSL_CERT_FILE": resolved, "SSL_CERT_DIR": resolved, "REQUESTS_CA_BUNDLE": resolved, "CURL_CA_BUNDLE": resolved,
 	"NETRC": resolved, "TMPDIR": resolved,
 }

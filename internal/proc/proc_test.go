@@ -37,6 +37,8 @@ func TestClean(t *testing.T) {
 		{"NVCC_CCBIN=/usr/bin/gcc", "NVCC_CCBIN=/usr/bin/gcc"},
 		{"PIP_CONFIG_FILE=pip.conf", "PIP_CONFIG_FILE=" + dir + "/pip.conf"},
 		{"PIP_FIND_LINKS=wheels https://x/y ~/w", "PIP_FIND_LINKS=" + dir + "/wheels https://x/y ~/w"},
+		{"PIP_INDEX_URL=https://x/simple", "PIP_INDEX_URL=https://x/simple"},
+		{"PIP_INDEX_URL=mirror", "PIP_INDEX_URL=" + dir + "/mirror"},
 		{"TMPDIR=", "TMPDIR="},
 		{"OTHER=a:.", "OTHER=a:."},
 	} {
@@ -135,6 +137,9 @@ func TestHelper(t *testing.T) {
 
 // TestKilledParent kills a parent in the middle: its child, and what that started, end, and the next run sweeps the folder.
 func TestKilledParent(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("the test reads /proc")
+	}
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	list := filepath.Join(t.TempDir(), "pids")
