@@ -21,6 +21,7 @@ func encoding(t *testing.T) (*cuda.Device, *atomic.Int32) {
 	known := map[string]any{
 		"cuDeviceGetCount":     one,
 		"cuDeviceGetAttribute": one,
+		"cuDeviceTotalMem_v2":  func(n *uint64, _ int32) int32 { *n = 1 << 30; return 0 },
 		"cuTensorMapEncodeTiled": func(out *cuda.TensorMap, typ, rank, addr, dims, strides, box, steps, interleave, swizzle, l2, fill uint64) int32 {
 			made.Add(1)
 			out[0] = addr
@@ -84,12 +85,17 @@ func TestTensorMap(t *testing.T) {
 	dev, made := encoding(t)
 	k := &Kernel{name: "k", dev: dev}
 	c := Call{k: k, args: cuda.NewArgs()}
-	TensorMap(&c, "A", cuda.View[elem.F32](dev, 64, 100), row(0, 100))
+	view := func(p cuda.DevicePtr) *cuda.Buffer[elem.F32] {
+		b, err := cuda.View[elem.F32](dev, p, 100)
+		require.NoError(t, err)
+		return b
+	}
+	TensorMap(&c, "A", view(64), row(0, 100))
 	TensorMap[elem.F32](&c, "B", nil, row(0, 0))
 	require.NoError(t, c.err)
 	require.Equal(t, 2, c.args.Len())
 	require.EqualValues(t, 1, made.Load(), "none for a tensor without elements")
-	TensorMap(&c, "C", cuda.View[elem.F32](dev, 72, 100), row(0, 100))
+	TensorMap(&c, "C", view(72), row(0, 100))
 	require.EqualError(t, c.err, "k: C: cuda: a tensor map expects an address that is a multiple of 16 bytes, but got 0x48")
 	first := c.err
 	TensorMap[elem.F32](&c, "D", nil, row(0, 1))
