@@ -2,6 +2,7 @@ package golaunch
 
 import (
 	"fmt"
+	"go/build/constraint"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -47,7 +48,11 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-	return strings.TrimSpace(text)
+	text = strings.TrimSpace(text)
+	if constraint.IsPlusBuild("// " + text) { // gofmt would make it a build constraint
+		text = "+ " + text[1:]
+	}
+	return text
 }
 
 // signature is the launch as CUDA writes it.
