@@ -18,7 +18,9 @@ func (p *file) packageDoc() []string {
 		if i == 0 {
 			text += "\n"
 		}
-		text += oneLine(l) + "\n"
+		for part := range strings.Lines(l + "\n") {
+			text += oneLine(part) + "\n"
+		}
 	}
 	text += "\n\t" + p.signature() + "\n\n" + p.table()
 	if rs := p.k.Requires; len(rs) > 0 {
