@@ -3,6 +3,7 @@ package cublas
 import (
 	"errors"
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,4 +110,49 @@ func TestGPUMultiply(t *testing.T) {
 		}
 	}
 	multiplied[elem.S8, elem.S32](t, h, Product{M: 64, N: 96, K: 128, Alpha: 3, Beta: -1}, 0)
+}
+
+// TestContract: every exported method, on a nil and an empty Handle, answers with an error if it has one, and so do the
+// functions on what they cannot use.
+func TestContract(t *testing.T) {
+	for _, h := range []*Handle{nil, {}} {
+		v := reflect.ValueOf(h)
+		for i := range v.NumMethod() {
+			name := v.Type().Method(i).Name
+			var args, out []reflect.Value
+			for j := range v.Method(i).Type().NumIn() {
+				args = append(args, reflect.Zero(v.Method(i).Type().In(j)))
+			}
+			require.NotPanics(t, func() { out = v.Method(i).Call(args) }, name)
+			if last := out[len(out)-1]; name != "Destroy" && last.Type() == reflect.TypeFor[error]() {
+				require.False(t, last.IsNil(), name)
+			}
+		}
+		require.Error(t, Gemm[elem.F16, elem.F32](h, 1, 1, 1, 1, nil, nil, 0, nil))
+	}
+	for _, d := range []*cuda.Device{nil, {}} {
+		_, err := Create(d)
+		require.ErrorContains(t, err, "Create expects a device")
+	}
+	none := &Handle{h: 1, dev: &cuda.Device{}} // reaches the checks of arguments, and no driver
+	require.ErrorContains(t, Gemm[elem.F16, elem.F32](none, 1<<32+1, 1, 1, 1, nil, nil, 0, nil), "extents of 1 to 2147483647, but got M=4294967297")
+	require.ErrorContains(t, Gemm[elem.F16, elem.F32](none, 1, 1, 1, 1, nil, nil, 0, nil), "Gemm: A: cuda: use expects a buffer from Alloc, but got nil")
+	good := func() Product {
+		return Product{M: 4, N: 4, K: 4, A: Matrix{Kind: elem.KF16, Ptr: 4}, B: Matrix{Kind: elem.KF16, Ptr: 4}, C: Matrix{Kind: elem.KF32, Ptr: 4}}
+	}
+	for want, change := range map[string]func(p *Product){
+		"extents of at most 2147483647":                              func(p *Product) { p.M = 1<<32 + 4 },
+		"and a batch of 2147483648":                                  func(p *Product) { p.Batch = 1 << 31 },
+		"row to row and at most 2147483647, but got 4294967300":      func(p *Product) { p.B.Leading = 1<<32 + 4 },
+		"a stride of A":                                              func(p *Product) { p.A.Stride = -4 },
+		"keeps matrices of C apart":                                  func(p *Product) { p.Batch, p.C.Stride = 2, 8 },
+		"alpha and beta of 32 bits":                                  func(p *Product) { p.Alpha = 1e300 },
+		"C at an address that is a multiple of 4 bytes, but got 0x6": func(p *Product) { p.C.Ptr = 6 },
+	} {
+		p := good()
+		require.NoError(t, p.complete())
+		p = good()
+		change(&p)
+		require.ErrorContains(t, p.complete(), want)
+	}
 }

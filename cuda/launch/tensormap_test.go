@@ -39,6 +39,24 @@ func encoding(t *testing.T) (*cuda.Device, *atomic.Int32) {
 	return dev, made
 }
 
+// working is a device on a driver that says yes to all; memory lies at 0x10000.
+func working(t *testing.T) *cuda.Device {
+	one := func(v *int32, _, _ uint64) int32 { *v = 1024; return 0 }
+	give := func(h *uint64, _, _ uint64) int32 { *h = 0x10000; return 0 }
+	known := map[string]any{"cuDeviceGetCount": one, "cuDeviceGetAttribute": one, "cuMemAlloc_v2": give, "cuModuleLoadDataEx": give,
+		"cuModuleGetFunction": give, "cuFuncGetParamInfo": func(_, _ uint64, _, _ *uint64) int32 { return 801 },
+		"cuGetErrorName": func(_ int32, _ uint64) int32 { return 1 }, "cuGetErrorString": func(_ int32, _ uint64) int32 { return 1 }}
+	nothing := dl.Callback(func(_, _, _ uint64) int32 { return 0 })
+	dev, err := cuda.OpenWith(func(name string) uintptr {
+		if fn, ok := known[name]; ok {
+			return dl.Callback(fn)
+		}
+		return nothing
+	}, 0)
+	require.NoError(t, err)
+	return dev
+}
+
 func row(addr cuda.DevicePtr, n int64) *cuda.TensorMapSpec {
 	return &cuda.TensorMapSpec{Addr: addr, Elem: elem.KF32, Rank: 1, Extents: [cuda.MaxTensorRank]int64{n},
 		Strides: [cuda.MaxTensorRank]int64{1}, Box: [cuda.MaxTensorRank]int{64}}
