@@ -158,8 +158,8 @@ func calls(typ reflect.Type) [][]reflect.Value {
 	return lists
 }
 
-// answer calls f, and returns its error, whether it has one at all, and what it panicked with.
-func answer(f reflect.Value, args []reflect.Value) (err error, has bool, panicked any) {
+// answer calls f, and returns what it panicked with, whether it has an error at all, and that.
+func answer(f reflect.Value, args []reflect.Value) (panicked any, has bool, err error) {
 	defer func() { panicked = recover() }()
 	call := f.Call
 	if f.Type().IsVariadic() {
@@ -171,7 +171,7 @@ func answer(f reflect.Value, args []reflect.Value) (err error, has bool, panicke
 			err, _ = v.Interface().(error)
 		}
 	}
-	return err, has, nil
+	return nil, has, err
 }
 
 // TestContractOfMethods: every exported method, on receivers that are nil, empty, closed or of freed memory, answers with
@@ -188,7 +188,7 @@ func TestContractOfMethods(t *testing.T) {
 			name += "." + m.Name
 			delete(left, name)
 			for _, args := range calls(v.Method(i).Type()) {
-				err, has, panicked := answer(v.Method(i), args)
+				panicked, has, err := answer(v.Method(i), args)
 				require.Nil(t, panicked, "%s %s(%v)", s.state, name, args)
 				if has && !s.sound && !slices.Contains(quiet, m.Name) && name != "Stream.Handle" {
 					require.Error(t, err, "%s %s(%v)", s.state, name, args)

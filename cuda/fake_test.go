@@ -101,16 +101,6 @@ func text(which int) func(int32, **byte) int32 {
 	}
 }
 
-// find is the memory at p, up to the end of its allocation.
-func (f *fake) find(p uint64) []byte {
-	for base, m := range f.mem {
-		if p >= base && p < base+uint64(len(m)) {
-			return m[p-base:]
-		}
-	}
-	return nil
-}
-
 // fillWith makes a memset of elements of a size.
 func (f *fake) fillWith(name string, size int) func(p uint64, v uint32, n uint64) int32 {
 	return func(p uint64, v uint32, n uint64) int32 {
