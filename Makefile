@@ -76,12 +76,16 @@ laws:
 test-golden:
 	$(if $(GOCUTE_GOLDEN),GOCUTE_GOLDEN=$(abspath $(GOCUTE_GOLDEN))) $(GO) test -count=1 -v -run 'TestGolden|TestEvalGolden' ./algebra ./algebra/calc ./cmd/gocute
 
-# Ten minutes of fuzzing for each target of the layout algebra.
+# Ten minutes of fuzzing for each target.
 fuzz:
 	$(GO) test ./algebra -run '^$$' -fuzz FuzzParse -fuzztime 10m
 	$(GO) test ./algebra -run '^$$' -fuzz FuzzCompose -fuzztime 10m
 	$(GO) test ./algebra -run '^$$' -fuzz FuzzDivide -fuzztime 10m
 	$(GO) test ./algebra/calc -run '^$$' -fuzz FuzzEval -fuzztime 10m
+	$(GO) test ./cuda -run '^$$' -fuzz FuzzCalls -fuzztime 10m
+	$(GO) test ./cuda/tuned -run '^$$' -fuzz FuzzParse -fuzztime 10m
+	$(GO) test ./tune -run '^$$' -fuzz FuzzReadBundle -fuzztime 10m
+	$(GO) test ./gen/golaunch -run '^$$' -fuzz FuzzPrint -fuzztime 10m
 
 clean:
 	rm -rf bundle out/*/bin/*.cubin out/*/bin/*.ptx

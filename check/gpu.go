@@ -189,7 +189,7 @@ func (r *gpuRun) launch() error {
 		return err
 	}
 	return r.fn.Launch(cuda.LaunchConfig{Grid: cuda.Dim3(r.plan.grid),
-		Block: cuda.Dim3{X: uint32(r.plan.c.Threads), Y: 1, Z: 1}, Shared: r.plan.c.SmemBytes}, args)
+		Block: cuda.D1(r.plan.c.Threads), Shared: r.plan.c.SmemBytes}, args)
 }
 
 // tensorMaps appends the arguments after the parameters.

@@ -76,12 +76,34 @@ func (t *ProblemTensor) tensor() (*tensor, error) {
 	if err == nil && (len(t.Extents) != len(t.Strides) || kind.Bits() > 64) {
 		err = fmt.Errorf("expected as many strides as extents, and elements of at most 64 bits, but got %v, %v and %s", t.Extents, t.Strides, t.Elem)
 	}
+	if err == nil {
+		err = t.bounded()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	out := &tensor{p: &cir.Param{Name: t.Name, Elem: kind, Read: t.Read, Write: t.Write}, width: max(kind.Bits()/8, 1), extents: t.Extents, strides: t.Strides}
 	out.size()
 	return out, nil
+}
+
+// maxProblem bounds the elements of a tensor, and the places from its first to its last.
+const maxProblem = 1 << 50
+
+// bounded refuses extents and strides whose products leave what memory can hold: a problem may come from disk.
+func (t *ProblemTensor) bounded() error {
+	total, count := int64(1), int64(1)
+	for i, e := range t.Extents {
+		s := t.Strides[i]
+		if e < 0 || s < 0 || e > 0 && total > maxProblem/e || s > 0 && e > 1 && e-1 > (maxProblem-count)/s {
+			return fmt.Errorf("expected extents and strides of 0 or more, which span at most 2^50 elements, but got %v and %v", t.Extents, t.Strides)
+		}
+		if e > 0 { // one of 0 leaves no elements, whatever the others are
+			total *= e
+			count += (e - 1) * s
+		}
+	}
+	return nil
 }
 
 // Size is the bytes of the tensor's memory, gaps included.

@@ -18,6 +18,8 @@ type Args struct {
 	frame [launchWords]uintptr
 	ex    launchEx
 	pool  *sync.Pool // where Release puts it; nil for one from NewArgs
+	free  bool       // it lies in the pool, or may be somebody else's by now
+	err   error      // the first value that could not be appended; Launch tells it
 }
 
 type span struct{ word, bytes int }
@@ -28,25 +30,52 @@ const launchWords = 11
 // NewArgs makes an empty list. Function.Args, which recycles, suits launchers better.
 func NewArgs() *Args { return &Args{words: make([]uint64, 0, 16), spans: make([]span, 0, 16)} }
 
-// Reset empties the list.
+// Reset empties the list, and forgets its error.
 func (a *Args) Reset() *Args {
-	a.words, a.spans = a.words[:0], a.spans[:0]
+	if a == nil || a.free {
+		return a.broken()
+	}
+	a.words, a.spans, a.err = a.words[:0], a.spans[:0], nil
 	return a
 }
 
-// Release gives an Args from Function.Args back; it must not be used afterwards.
+// Release gives an Args from Function.Args back; it must not be used afterwards. A second Release does nothing.
 func (a *Args) Release() {
-	if a.pool != nil {
+	if a != nil && a.pool != nil && !a.free {
+		a.free = true
 		a.pool.Put(a)
 	}
 }
 
-// Len is the number of arguments.
-func (a *Args) Len() int { return len(a.spans) }
+// Len is the number of arguments; 0 for a nil list.
+func (a *Args) Len() int {
+	if a == nil {
+		return 0
+	}
+	return len(a.spans)
+}
+
+// Err is the first thing that was wrong with the list or a value appended to it: a nil list, one that was released, a
+// nil TensorMap. Launch returns it.
+func (a *Args) Err() error {
+	switch {
+	case a == nil:
+		return fmt.Errorf("%w: expected a list from NewArgs or Function.Args, but got nil", ErrArgs)
+	case a.free:
+		return fmt.Errorf("%w: a list of arguments after its Release", ErrClosed)
+	}
+	return a.err
+}
+
+// broken is an empty list that has a's error, so that appending to it harms nobody.
+func (a *Args) broken() *Args { return &Args{err: a.Err()} }
 
 // put appends a value of at most 8 bytes. The machines this runs on are little-endian, so the value's
 // bytes come first in its word.
 func (a *Args) put(bits uint64, bytes int) *Args {
+	if a == nil || a.free {
+		return a.broken()
+	}
 	a.spans = append(a.spans, span{len(a.words), bytes})
 	a.words = append(a.words, bits)
 	return a
@@ -89,6 +118,9 @@ func (a *Args) F64(v float64) *Args { return a.put(math.Float64bits(v), 8) }
 
 // Bytes appends a struct that is passed by value, given as the bytes the kernel sees.
 func (a *Args) Bytes(b []byte) *Args {
+	if a == nil || a.free {
+		return a.broken()
+	}
 	a.spans = append(a.spans, span{len(a.words), len(b)})
 	for len(b) > 0 {
 		var w [8]byte
@@ -104,11 +136,15 @@ func Put[E elem.Any](a *Args, v E) *Args { return a.put(elem.Bits(v), int(unsafe
 
 // Pack makes an Args of Go values: integers of a stated width, floats, bool, element types, DevicePtr, buffers
 // (their address), *TensorMap, and []byte (a struct by value). It is for tests and one-off launches; int is refused, for
-// its width is not the C int's.
+// its width is not the C int's, and so is a buffer that cannot be used.
 func Pack(vals ...any) (*Args, error) {
 	a := NewArgs()
 	for i, v := range vals {
-		if !a.any(v) {
+		known := a.any(v)
+		if a.err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i, a.err)
+		}
+		if !known {
 			return nil, fmt.Errorf("%w: argument %d: expected a type of fixed width, such as int32, float32, DevicePtr or a *Buffer, but got %T", ErrArgs, i, v)
 		}
 	}
@@ -118,8 +154,12 @@ func Pack(vals ...any) (*Args, error) {
 // any appends v, or reports that its type has no C counterpart.
 func (a *Args) any(v any) bool {
 	switch v := v.(type) {
-	case interface{ Ptr() DevicePtr }:
-		a.Ptr(v.Ptr())
+	case interface{ address() (DevicePtr, error) }:
+		p, err := v.address()
+		if err != nil {
+			a.err = err
+		}
+		a.Ptr(p)
 	case DevicePtr:
 		a.Ptr(v)
 	case *TensorMap:

@@ -52,7 +52,8 @@ func TestStart(t *testing.T) {
 }
 
 func TestOpenWith(t *testing.T) {
-	f := &fake{calls: map[string]int{}, fail: map[string]Result{}, devices: 1, attrs: fakeAttributes()}
+	f := &fake{devices: 1}
+	f.reset()
 	fns, without := f.functions(), ""
 	for name, fn := range f.kernels() {
 		fns[name] = fn
@@ -187,7 +188,9 @@ func TestStreamsAndEvents(t *testing.T) {
 	f, d := openFake(t)
 	s, err := d.NewStream()
 	require.NoError(t, err)
-	assert.EqualValues(t, 0x51, s.Handle())
+	h, err := s.Handle(d)
+	require.NoError(t, err)
+	assert.Equal(t, s.h.Load(), h)
 	e, err := d.NewEvent()
 	require.NoError(t, err)
 	require.NoError(t, e.Record(nil))
@@ -215,7 +218,11 @@ func TestStreamsAndEvents(t *testing.T) {
 	_, err = e.Since(e)
 	assert.ErrorIs(t, err, ErrClosed)
 	assert.ErrorContains(t, (*Stream)(nil).Synchronize(), "got nil")
-	assert.Zero(t, (*Stream)(nil).Handle())
+	h, err = (*Stream)(nil).Handle(d)
+	require.NoError(t, err)
+	assert.Zero(t, h)
+	_, err = s.Handle(d)
+	assert.ErrorIs(t, err, ErrClosed)
 	b, err := Alloc[elem.U8](d, 4)
 	require.NoError(t, err)
 	assert.NoError(t, b.ZeroOn(nil))

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -80,6 +81,9 @@ func Open(ordinal int) (*Device, error) {
 // OpenWith is Open on a driver that lookup gives: the addresses of its C functions by their exported names, 0 for one
 // that it lacks. It is for tests that stand in for libcuda, and for layers over it.
 func OpenWith(lookup func(name string) uintptr, ordinal int) (*Device, error) {
+	if lookup == nil {
+		return nil, errors.New("cuda: OpenWith expects a function that looks up the driver's, but got nil")
+	}
 	d := &driver{path: "given by the caller"}
 	var missing []string
 	for _, s := range d.symbols() {
@@ -164,6 +168,9 @@ func (d *Device) readInfo() error {
 
 // Attribute asks the driver for one number about the device; 0 with the error where it does not know it.
 func (d *Device) Attribute(a Attribute) (int, error) {
+	if err := d.live("Attribute"); err != nil {
+		return 0, err
+	}
 	var v int32
 	err := d.drv.call("cuDeviceGetAttribute", d.drv.deviceGetAttr, uintptr(unsafe.Pointer(&v)), uintptr(uint32(a)), uintptr(d.dev))
 	if err != nil {
@@ -172,19 +179,56 @@ func (d *Device) Attribute(a Attribute) (int, error) {
 	return int(v), nil
 }
 
-// Info is what the device is; it was read when the device was opened.
-func (d *Device) Info() Info { return d.info }
+// Info is what the device is; it was read when the device was opened. That of a nil Device is the zero Info.
+func (d *Device) Info() Info {
+	if d == nil {
+		return Info{}
+	}
+	return d.info
+}
 
-// Ordinal is the number the device was opened with.
-func (d *Device) Ordinal() int { return d.ordinal }
+// Ordinal is the number the device was opened with; -1 for one that does not come from Open.
+func (d *Device) Ordinal() int {
+	if d == nil || d.drv == nil {
+		return -1
+	}
+	return d.ordinal
+}
 
 // String is the device's name and architecture.
-func (d *Device) String() string { return d.info.Name + " (" + d.info.Arch() + ")" }
+func (d *Device) String() string {
+	if d == nil || d.drv == nil {
+		return "no device"
+	}
+	return d.info.Name + " (" + d.info.Arch() + ")"
+}
+
+// live refuses a device that does not come from Open, or was closed.
+func (d *Device) live(op string) error {
+	switch {
+	case d == nil:
+		return fmt.Errorf("cuda: %s expects a device from Open, but got nil", op)
+	case d.drv == nil:
+		return fmt.Errorf("cuda: %s expects a device from Open, but got an empty Device", op)
+	case d.closed.Load():
+		return fmt.Errorf("%w: %s on device %d", ErrClosed, op, d.ordinal)
+	}
+	return nil
+}
+
+// same refuses what belongs to another device's context. Two Devices of one GPU share the context.
+func (d *Device) same(op, what string, other *Device) error {
+	if d == other || d.ctx == other.ctx {
+		return nil
+	}
+	return fmt.Errorf("cuda: %s on device %d expects %s of the same device, but got one of device %d", op, d.ordinal, what, other.ordinal)
+}
 
 // Close releases the primary context. When the last holder in the process does, the driver frees the
-// device's memory and modules. A second Close does nothing.
+// device's memory and modules; buffers, modules, streams and events made with d cannot be used from then on. A second
+// Close, and that of a nil Device, do nothing.
 func (d *Device) Close() error {
-	if d.closed.Swap(true) {
+	if d == nil || d.drv == nil || d.closed.Swap(true) {
 		return nil
 	}
 	return d.drv.call("cuDevicePrimaryCtxRelease_v2", d.drv.primaryRelease, uintptr(d.dev))
@@ -192,8 +236,8 @@ func (d *Device) Close() error {
 
 // enter makes d's context current on this thread and keeps the goroutine on it until exit.
 func (d *Device) enter() error {
-	if d.closed.Load() {
-		return fmt.Errorf("%w: device %d", ErrClosed, d.ordinal)
+	if d == nil || d.drv == nil || d.closed.Load() {
+		return d.live("a call")
 	}
 	runtime.LockOSThread()
 	if r := Result(int32(dl.CallFrame(d.drv.ctxSetCurrent, d.ctxArgs))); r != Success {
@@ -218,6 +262,12 @@ func (d *Device) call(op string, fn uintptr, args ...uintptr) error {
 
 // Do runs f on one thread with the device's context current, for calls into other CUDA libraries.
 func (d *Device) Do(f func() error) error {
+	if err := d.live("Do"); err != nil {
+		return err
+	}
+	if f == nil {
+		return errors.New("cuda: Do expects a function, but got nil")
+	}
 	if err := d.enter(); err != nil {
 		return err
 	}
@@ -227,11 +277,17 @@ func (d *Device) Do(f func() error) error {
 
 // Synchronize waits for all work on the device's context. It reports errors of kernels launched before.
 func (d *Device) Synchronize() error {
+	if err := d.live("Synchronize"); err != nil {
+		return err
+	}
 	return d.call("cuCtxSynchronize", d.drv.ctxSynchronize)
 }
 
 // MemInfo is the free and the total memory of the device in bytes.
 func (d *Device) MemInfo() (free, total uint64, err error) {
+	if err := d.live("MemInfo"); err != nil {
+		return 0, 0, err
+	}
 	var m [2]uint64
 	err = d.call("cuMemGetInfo_v2", d.drv.memGetInfo, uintptr(unsafe.Pointer(&m[0])), uintptr(unsafe.Pointer(&m[1])))
 	return m[0], m[1], err

@@ -30,13 +30,15 @@ type fake struct {
 	attrs    map[int32]int32
 	maxDyn   int32
 	encoded  []uint64 // what the last tensor map was made of
+	checks
 }
 
 const fakeContext = 0xc0ffee
 
 func newFake(t testing.TB) (*fake, *driver) {
-	f := &fake{calls: map[string]int{}, fail: map[string]Result{}, mem: map[uint64][]byte{}, next: 0x7f0000000000, devices: 2}
-	f.attrs = fakeAttributes()
+	f := &fake{devices: 2}
+	f.reset()
+	t.Cleanup(func() { require.Empty(t, f.violations, "what reached the driver and must not") })
 	fns := f.functions()
 	for name, fn := range f.kernels() {
 		fns[name] = fn
@@ -48,6 +50,12 @@ func newFake(t testing.TB) (*fake, *driver) {
 		*s.Addr = dl.Callback(fn)
 	}
 	return f, d
+}
+
+// reset forgets all that happened.
+func (f *fake) reset() {
+	f.calls, f.fail, f.mem, f.next = map[string]int{}, map[string]Result{}, map[uint64][]byte{}, 0x7f0000000000
+	f.attrs, f.current, f.checks = fakeAttributes(), 0, newChecks()
 }
 
 // fakeAttributes are the numbers of an H200, by CUdevice_attribute.
@@ -93,25 +101,15 @@ func text(which int) func(int32, **byte) int32 {
 	}
 }
 
-// find is the memory at p, up to the end of its allocation.
-func (f *fake) find(p uint64) []byte {
-	for base, m := range f.mem {
-		if p >= base && p < base+uint64(len(m)) {
-			return m[p-base:]
-		}
-	}
-	return nil
-}
-
 // fillWith makes a memset of elements of a size.
 func (f *fake) fillWith(name string, size int) func(p uint64, v uint32, n uint64) int32 {
 	return func(p uint64, v uint32, n uint64) int32 {
 		if r := f.enter(name); r != 0 {
 			return int32(r)
 		}
-		m := f.find(p)
-		if uint64(len(m)) < n*uint64(size) {
-			return int32(InvalidValue)
+		m, ok := f.span(name, p, n*uint64(size))
+		if !ok || p%uint64(size) != 0 {
+			return f.bad("%s of %d elements at %#x", name, n, p)
 		}
 		var w [4]byte
 		binary.LittleEndian.PutUint32(w[:], v)
@@ -127,12 +125,12 @@ func (f *fake) ret(name string) func(a, b, c uint64) int32 {
 	return func(_, _, _ uint64) int32 { return int32(f.enter(name)) }
 }
 
-// give makes a function that stores a handle.
-func (f *fake) give(name string, h uint64) func(*uint64) int32 {
+// give makes a function that stores a new handle of a kind.
+func (f *fake) give(name string, kind kind) func(*uint64) int32 {
 	return func(out *uint64) int32 {
 		r := f.enter(name)
 		if r == 0 {
-			*out = h
+			*out = f.make(kind, 0)
 		}
 		return int32(r)
 	}
@@ -162,7 +160,7 @@ func (f *fake) functions() map[string]any {
 			return 0
 		},
 		"cuDeviceTotalMem_v2":      func(n *uint64, dev int32) int32 { *n = 141 << 30; return 0 },
-		"cuDevicePrimaryCtxRetain": f.give("retain", fakeContext),
+		"cuDevicePrimaryCtxRetain": f.retain,
 		"cuCtxSetCurrent": func(c uint64) int32 {
 			r := f.enter("cuCtxSetCurrent")
 			f.mu.Lock()
@@ -171,50 +169,27 @@ func (f *fake) functions() map[string]any {
 			return int32(r)
 		},
 		"cuMemGetInfo_v2": func(free, total *uint64) int32 { *free, *total = 1, 2; return 0 },
-		"cuMemAlloc_v2": func(p *uint64, n uint64) int32 {
-			if r := f.enter("cuMemAlloc_v2"); r != 0 {
-				return int32(r)
-			}
-			*p = f.next
-			f.mem[f.next] = make([]byte, n)
-			f.next += (n + 511) &^ 255
-			return 0
-		},
-		"cuMemFree_v2": func(p uint64) int32 {
-			if _, ok := f.mem[p]; !ok {
-				return int32(InvalidValue)
-			}
-			delete(f.mem, p)
-			return int32(f.enter("cuMemFree_v2"))
-		},
-		"cuMemcpyHtoD_v2": func(dst uint64, src *byte, n uint64) int32 {
-			copy(f.find(dst)[:n], unsafe.Slice(src, n))
-			return int32(f.enter("cuMemcpyHtoD_v2"))
-		},
-		"cuMemcpyDtoH_v2": func(dst *byte, src, n uint64) int32 {
-			copy(unsafe.Slice(dst, n), f.find(src)[:n])
-			return int32(f.enter("cuMemcpyDtoH_v2"))
-		},
-		"cuMemcpyDtoD_v2": func(dst, src, n uint64) int32 {
-			copy(f.find(dst)[:n], f.find(src)[:n])
-			return 0
-		},
 		"cuMemsetD8_v2":   set8,
 		"cuMemsetD16_v2":  f.fillWith("cuMemsetD16_v2", 2),
 		"cuMemsetD32_v2":  f.fillWith("cuMemsetD32_v2", 4),
-		"cuMemsetD8Async": func(p uint64, v uint32, n, stream uint64) int32 { return set8(p, v, n) },
-		"cuStreamCreate":  f.give("cuStreamCreate", 0x51),
-		"cuEventCreate":   f.give("cuEventCreate", 0xe1),
+		"cuMemsetD8Async": func(p uint64, v uint32, n, stream uint64) int32 {
+			f.live("cuMemsetD8Async", aStream, stream)
+			return set8(p, v, n)
+		},
+		"cuStreamCreate": f.give("cuStreamCreate", aStream),
+		"cuEventCreate":  f.give("cuEventCreate", anEvent),
 		"cuEventElapsedTime": func(ms *float32, start, end uint64) int32 {
+			f.live("cuEventElapsedTime", anEvent, start)
+			f.live("cuEventElapsedTime", anEvent, end)
 			*ms = 1.5
 			return 0
 		},
 		"cuEventElapsedTime_v2": f.ret("cuEventElapsedTime_v2"),
 	}
-	for _, name := range []string{"cuInit", "cuDevicePrimaryCtxRelease_v2", "cuCtxSynchronize", "cuStreamDestroy_v2", "cuStreamSynchronize",
-		"cuStreamWaitEvent", "cuStreamQuery", "cuEventDestroy_v2", "cuEventRecord", "cuEventSynchronize", "cuModuleUnload"} {
+	for _, name := range []string{"cuInit", "cuCtxSynchronize"} {
 		m[name] = f.ret(name)
 	}
+	f.checked(m)
 	return m
 }
 
@@ -228,21 +203,32 @@ func (f *fake) kernels() map[string]any {
 			}
 			copy(unsafe.Slice((*byte)(v[0]), room), f.log)
 			f.image = append([]byte(nil), unsafe.Slice(image, 8)...)
-			*out = 0x30d
+			*out = f.make(aModule, 0)
 			return int32(f.enter("cuModuleLoadDataEx"))
 		},
 		"cuModuleGetFunction": func(out *uint64, mod uint64, name *byte) int32 {
-			*out = 0xf
+			f.live("cuModuleGetFunction", aModule, mod)
+			*out = f.make(aFunction, mod)
 			return int32(f.enter("get " + string(unsafe.Slice(name, 3))))
 		},
 		"cuModuleGetGlobal_v2": func(p, n *uint64, mod uint64, name *byte) int32 {
+			f.live("cuModuleGetGlobal_v2", aModule, mod)
 			*p, *n = 0x1000, 64
 			return 0
 		},
-		"cuFuncGetAttribute": func(v *int32, attr int32, fn uint64) int32 { *v = 100 + attr; return 0 },
+		"cuFuncGetAttribute": func(v *int32, attr int32, fn uint64) int32 {
+			f.live("cuFuncGetAttribute", aFunction, fn)
+			*v = 100 + attr
+			return 0
+		},
 		"cuFuncSetAttribute": func(fn uint64, attr, v int32) int32 {
+			f.live("cuFuncSetAttribute", aFunction, fn)
+			if v < 0 || v > f.attrs[97] {
+				return f.bad("cuFuncSetAttribute to %d", v)
+			}
 			if attr == 8 {
 				f.maxDyn = v
+				f.shared[fn] = v
 			}
 			return int32(f.enter("cuFuncSetAttribute"))
 		},
@@ -258,16 +244,22 @@ func (f *fake) kernels() map[string]any {
 		},
 		"cuTensorMapEncodeTiled": f.encode,
 		"cuOccupancyMaxActiveBlocksPerMultiprocessor": func(n *int32, fn uint64, threads int32, smem uint64) int32 {
+			f.live("cuOccupancyMaxActiveBlocksPerMultiprocessor", aFunction, fn)
+			if threads < 1 || threads > 1024 {
+				return f.bad("occupancy of blocks of %d threads", threads)
+			}
 			*n = int32(2048 / threads)
 			return 0
 		},
 		"cuLaunchKernel": func(fn uint64, gx, gy, gz, bx, by, bz, smem uint32, stream uint64, params *unsafe.Pointer, extra uint64) int32 {
 			f.launched = [...]uint64{fn, uint64(gx), uint64(gy), uint64(gz), uint64(bx), uint64(by), uint64(bz), uint64(smem), stream}
+			f.launchable()
 			f.args = f.args[:0]
 			for i, n := range f.params {
 				p := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(params), 8*i))
 				f.args = append(f.args, append([]byte(nil), unsafe.Slice((*byte)(p), n)...))
 			}
+			f.pointersLive()
 			if extra != 0 {
 				return int32(InvalidValue)
 			}
@@ -276,6 +268,7 @@ func (f *fake) kernels() map[string]any {
 		"cuLaunchKernelEx": func(c *launchEx, fn uint64, params *unsafe.Pointer, extra uint64) int32 {
 			f.launched = [...]uint64{fn, uint64(c.grid[0]), uint64(c.grid[1]), uint64(c.grid[2]),
 				uint64(c.block[0]), uint64(c.block[1]), uint64(c.block[2]), uint64(c.shared), uint64(c.stream)}
+			f.launchable()
 			if c.attrs != uintptr(unsafe.Pointer(&c.id)) || c.count != 1 || c.id != 6 || c.value[0] != 1 || extra != 0 {
 				return int32(InvalidValue)
 			}
@@ -284,6 +277,7 @@ func (f *fake) kernels() map[string]any {
 				p := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(params), 8*i))
 				f.args = append(f.args, append([]byte(nil), unsafe.Slice((*byte)(p), n)...))
 			}
+			f.pointersLive()
 			return int32(f.enter("cuLaunchKernelEx"))
 		},
 	}

@@ -48,18 +48,52 @@ const (
 // defaultShared is how many bytes of dynamic shared memory every kernel may use without asking for more.
 const defaultShared = 48 << 10
 
-// Name is the kernel's name in its module.
-func (f *Function) Name() string { return f.name }
+// Name is the kernel's name in its module; empty for a nil Function.
+func (f *Function) Name() string {
+	if f == nil {
+		return ""
+	}
+	return f.name
+}
 
-// Module is where the kernel comes from.
-func (f *Function) Module() *Module { return f.mod }
+// Module is where the kernel comes from; nil for a nil Function.
+func (f *Function) Module() *Module {
+	if f == nil {
+		return nil
+	}
+	return f.mod
+}
 
-// Args is an empty list of arguments for the kernel, recycled from those released before.
-func (f *Function) Args() *Args { return f.pool.Get().(*Args).Reset() }
+// live refuses a kernel that does not come from Module.Function, or whose module was unloaded.
+func (f *Function) live(op string) error {
+	switch {
+	case f == nil:
+		return fmt.Errorf("cuda: %s expects a kernel from Module.Function, but got nil", op)
+	case f.mod == nil:
+		return fmt.Errorf("cuda: %s expects a kernel from Module.Function, but got an empty Function", op)
+	case f.mod.h.Load() == 0:
+		return fmt.Errorf("%w: %s of %s, whose module was unloaded", ErrClosed, op, f.name)
+	}
+	return f.dev.live(op)
+}
+
+// Args is an empty list of arguments for the kernel, recycled from those released before. That of a nil Function is a
+// new one.
+func (f *Function) Args() *Args {
+	if f == nil || f.pool == nil {
+		return NewArgs()
+	}
+	a := f.pool.Get().(*Args)
+	a.free = false
+	return a.Reset()
+}
 
 // Attributes asks the driver what the compiler made of the kernel.
 func (f *Function) Attributes() (FunctionAttributes, error) {
 	var a FunctionAttributes
+	if err := f.live("Attributes"); err != nil {
+		return a, err
+	}
 	for _, row := range []struct {
 		attr int
 		to   *int
@@ -86,6 +120,9 @@ func (f *Function) Attributes() (FunctionAttributes, error) {
 // SetMaxDynamicShared lets launches use up to so many bytes of dynamic shared memory. Launch does it by
 // itself when it needs more than before; doing it once beforehand finds a device that has too little early.
 func (f *Function) SetMaxDynamicShared(bytes int) error {
+	if err := f.live("SetMaxDynamicShared"); err != nil {
+		return err
+	}
 	if most := f.dev.info.SharedBlockOptin; bytes < 0 || bytes > most {
 		return fmt.Errorf("cuda: kernel %s: expected 0 to %d bytes of shared memory, which a block on %s can have, but got %d", f.name, most, f.dev, bytes)
 	}
@@ -120,6 +157,13 @@ func (f *Function) setShared(bytes int) error {
 // BlocksPerSM is how many blocks of so many threads and bytes of dynamic shared memory one multiprocessor runs at a time.
 // More than 48 KiB count only after SetMaxDynamicShared.
 func (f *Function) BlocksPerSM(threads, sharedBytes int) (int, error) {
+	if err := f.live("BlocksPerSM"); err != nil {
+		return 0, err
+	}
+	if info := &f.dev.info; threads < 1 || threads > info.MaxThreadsBlock || sharedBytes < 0 || sharedBytes > info.SharedBlockOptin {
+		return 0, fmt.Errorf("cuda: kernel %s: expected blocks of 1 to %d threads and 0 to %d bytes of shared memory, which %s can have, but got %d and %d",
+			f.name, info.MaxThreadsBlock, info.SharedBlockOptin, f.dev, threads, sharedBytes)
+	}
 	var n int32
 	err := f.dev.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", f.dev.drv.occupancy,
 		uintptr(unsafe.Pointer(&n)), f.h, uintptr(threads), uintptr(sharedBytes))
@@ -155,6 +199,9 @@ func (f *Function) readParams() {
 // Params is the sizes in bytes of the kernel's parameters, and whether the driver could tell them
 // (from CUDA 12.4 on).
 func (f *Function) Params() (sizes []int, known bool) {
+	if f == nil {
+		return nil, false
+	}
 	return append([]int(nil), f.params...), f.checked
 }
 

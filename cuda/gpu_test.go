@@ -156,8 +156,7 @@ func TestGPULaunch(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	err = f.Launch(LaunchConfig{Grid: D1(1), Block: D1(4096)}, NewArgs().Ptr(0).Ptr(0).Ptr(0).U32(0))
-	assert.ErrorIs(t, err, &Error{Code: InvalidValue})
-	t.Log(err)
+	assert.ErrorContains(t, err, "a block of 1 to (1024,1024,64) threads")
 }
 
 // TestGPUImages runs the same kernel through the cubin that fits and through PTX.
@@ -203,7 +202,8 @@ func TestGPUSharedMemoryAndGlobals(t *testing.T) {
 	p, size, err := f.Module().Global("seen")
 	require.NoError(t, err)
 	assert.Equal(t, 4, size)
-	seen := View[elem.U32](d, p, 1)
+	seen, err := View[elem.U32](d, p, 1)
+	require.NoError(t, err)
 	for _, bytes := range []int{1024, 48 << 10, d.Info().SharedBlockOptin, 2048} {
 		require.NoError(t, f.Launch(LaunchConfig{Grid: D1(1), Block: D1(1), Shared: bytes}, NewArgs().U32(uint32(bytes))))
 		got, err := seen.Host()
@@ -287,4 +287,58 @@ func BenchmarkGPULaunch(b *testing.B) {
 	if err := d.Synchronize(); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// TestGPUContract holds what this package refuses, or lets through, against a real driver.
+func TestGPUContract(t *testing.T) {
+	d := gpu(t)
+	for _, im := range images(t) { // the checks for whole images know the real ones
+		if !im.PTX && im.Arch != d.Info().Arch() {
+			continue
+		}
+		m, err := d.LoadData(im.Data)
+		require.NoError(t, err, im)
+		require.NoError(t, m.Unload())
+	}
+	for attr, want := range map[Attribute]int{2: mostThreads.X, 3: mostThreads.Y, 4: mostThreads.Z, 5: mostBlocks.X, 6: mostBlocks.Y, 7: mostBlocks.Z} {
+		got, err := d.Attribute(attr)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, "limit %d", attr)
+	}
+	f := gpuKernel(t, d, "vadd")
+	most := LaunchConfig{Grid: D1(1), Block: D3(1, d.Info().MaxThreadsBlock/64, 64)}
+	none := func() *Args { return NewArgs().Ptr(0).Ptr(0).Ptr(0).U32(0) }
+	require.NoError(t, f.Launch(most, none()), "no element: nothing is touched")
+	require.NoError(t, f.Launch(LaunchConfig{Grid: D3(1, 65535, 1), Block: D1(1)}, none()))
+	require.NoError(t, f.Launch(LaunchConfig{Grid: D1(1<<31 - 1), Block: D1(1)}, none()))
+	require.NoError(t, d.Synchronize())
+
+	b, err := Alloc[elem.F32](d, 64)
+	require.NoError(t, err)
+	part, err := b.Slice(8, 16)
+	require.NoError(t, err)
+	require.NoError(t, part.Set(3))
+	require.NoError(t, b.Free())
+	assert.ErrorIs(t, part.Zero(), ErrClosed)
+	assert.Zero(t, part.Ptr())
+
+	// Another Device of the same GPU shares the context: its streams and buffers serve, until it is closed.
+	again, err := Open(d.Ordinal())
+	require.NoError(t, err)
+	s, err := again.NewStream()
+	require.NoError(t, err)
+	require.NoError(t, f.Launch(LaunchConfig{Grid: D1(1), Block: D1(1), Stream: s}, none()))
+	require.NoError(t, s.Synchronize())
+	require.NoError(t, again.Close())
+	assert.ErrorIs(t, f.Launch(LaunchConfig{Grid: D1(1), Block: D1(1), Stream: s}, none()), ErrClosed)
+	if n, err := Count(); err == nil && n > 1 {
+		other, err := Open(1)
+		require.NoError(t, err)
+		foreign, err := other.NewStream()
+		require.NoError(t, err)
+		assert.ErrorContains(t, f.Launch(LaunchConfig{Grid: D1(1), Block: D1(1), Stream: foreign}, none()), "a stream of the same device")
+		require.NoError(t, errors.Join(foreign.Close(), other.Close()))
+	}
+	_, _, err = f.Module().Global("absent")
+	assert.ErrorIs(t, err, &Error{Code: NotFound})
 }

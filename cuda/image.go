@@ -1,7 +1,11 @@
 package cuda
 
 import (
+	"bytes"
 	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,6 +24,64 @@ func (i Image) String() string {
 		return i.Arch + " PTX"
 	}
 	return i.Arch + " cubin"
+}
+
+// The beginnings of the images that the driver tells apart; all others are PTX.
+const (
+	elfMagic    = "\x7fELF"
+	fatbinMagic = 0xba55ed50
+	fatbinHead  = 16 // bytes: the magic, a version, the header's size, and the size of what follows
+)
+
+// checkImage refuses images that the driver would read past their end, for it is not told how long they are, or of which
+// it would read a part only: cut-off ELF files and fatbins, and PTX with a NUL inside.
+func checkImage(image []byte) error {
+	var err error
+	switch {
+	case len(image) == 0:
+		err = errors.New("got no bytes")
+	case bytes.HasPrefix(image, []byte(elfMagic)):
+		err = wholeELF(image)
+	case len(image) >= 4 && binary.LittleEndian.Uint32(image) == fatbinMagic:
+		head, n := uint64(fatbinHead), uint64(len(image))
+		if n >= head {
+			head = uint64(binary.LittleEndian.Uint16(image[6:]))
+		}
+		if n < fatbinHead || head > n || binary.LittleEndian.Uint64(image[8:]) > n-head {
+			err = fmt.Errorf("got a fatbin that is cut off after %d bytes", n)
+		}
+	case bytes.IndexByte(bytes.TrimRight(image, "\x00"), 0) >= 0:
+		err = fmt.Errorf("got %d bytes that begin with %q and have a NUL inside", len(image), image[:min(len(image), 8)])
+	}
+	if err != nil {
+		return fmt.Errorf("cuda: LoadData expects a cubin, a fatbin or PTX, but %w", err)
+	}
+	return nil
+}
+
+// wholeELF checks that all parts which an ELF file tells of lie within it.
+func wholeELF(image []byte) error {
+	f, err := elf.NewFile(bytes.NewReader(image))
+	if err != nil {
+		return fmt.Errorf("got a damaged ELF file of %d bytes: %w", len(image), err)
+	}
+	const machineCUDA = 190
+	if f.Class != elf.ELFCLASS64 || f.Machine != machineCUDA {
+		return fmt.Errorf("got an ELF file for another machine (%s, %s)", f.Class, f.Machine)
+	}
+	n := uint64(len(image))
+	outside := func(offset, size uint64) bool { return offset > n || size > n-offset }
+	for _, s := range f.Sections {
+		if s.Type != elf.SHT_NOBITS && outside(s.Offset, s.FileSize) {
+			return fmt.Errorf("got a cubin that is cut off after %d bytes, in section %s", n, s.Name)
+		}
+	}
+	for _, p := range f.Progs {
+		if outside(p.Off, p.Filesz) {
+			return fmt.Errorf("got a cubin that is cut off after %d bytes", n)
+		}
+	}
+	return nil
 }
 
 // arch is a parsed architecture.

@@ -16,7 +16,7 @@ import (
 func loadFake(t testing.TB, params ...uint64) (*fake, *Device, *Function) {
 	f, d := openFake(t)
 	f.params = params
-	m, err := d.LoadModule([]Image{{Arch: "sm_90", Data: []byte("\x7fELF cubin")}})
+	m, err := d.LoadModule([]Image{{Arch: "sm_90", Data: []byte("a cubin")}})
 	require.NoError(t, err)
 	fn, err := m.Function("add")
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestLaunch(t *testing.T) {
 	a.Ptr(0x1122334455667788).I32(-2).U16(0xabcd).Bool(true).Bytes([]byte("twelve bytes")).F32(1.5)
 	Put(a, elem.F64(-0.5))
 	require.NoError(t, fn.Launch(LaunchConfig{Grid: D2(3, 5), Block: Dim3{X: 128}, Shared: 1024, Stream: s}, a))
-	assert.Equal(t, [...]uint64{0xf, 3, 5, 1, 128, 1, 1, 1024, 0x51}, f.launched)
+	assert.Equal(t, [...]uint64{uint64(fn.h), 3, 5, 1, 128, 1, 1, 1024, uint64(s.h.Load())}, f.launched)
 	assert.Equal(t, [][]byte{
 		{0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11},
 		{0xfe, 0xff, 0xff, 0xff},
@@ -86,7 +86,7 @@ func TestLaunchRefusals(t *testing.T) {
 	assert.ErrorContains(t, err, "kernel add: expected 2 of [8 4] bytes, but got 1 of [8]")
 	assert.ErrorIs(t, fn.Launch(cfg, NewArgs().Ptr(1).I64(1)), ErrArgs)
 	ok := NewArgs().Ptr(1).I32(1)
-	assert.ErrorContains(t, fn.Launch(LaunchConfig{Block: D1(32)}, ok), "add<<<(0,1,1), (32,1,1), 0 bytes>>>")
+	assert.ErrorContains(t, fn.Launch(LaunchConfig{Block: D1(32)}, ok), "a grid of 1 to (2147483647,65535,65535) blocks, but got add<<<(0,1,1), (32,1,1), 0 bytes>>>")
 	f.fail["cuLaunchKernel"] = InvalidValue
 	assert.EqualError(t, fn.Launch(cfg, ok), "cuda: cuLaunchKernel add<<<(1,1,1), (32,1,1), 0 bytes>>>: CUDA_ERROR_INVALID_VALUE (1): invalid argument")
 	s, err := d.NewStream()

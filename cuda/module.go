@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
 // Module is code loaded on a device.
 type Module struct {
 	dev   *Device
-	h     uintptr
-	image Image // without its data
+	h     atomic.Uintptr // 0 once unloaded
+	image Image          // without its data
 }
 
 // The numbers of the driver's CUjit_option that LoadData uses.
@@ -45,15 +47,19 @@ func newJIT() *jit {
 // LoadData loads one image: a cubin, a fatbin, or the text of PTX, which the driver compiles.
 // When it fails, the *Error's Log holds what the compiler said.
 func (d *Device) LoadData(image []byte) (*Module, error) {
-	if len(image) == 0 {
-		return nil, fmt.Errorf("cuda: LoadData expects a cubin or PTX, but got no bytes")
+	if err := d.live("LoadData"); err != nil {
+		return nil, err
+	}
+	if err := checkImage(image); err != nil {
+		return nil, err
 	}
 	// The driver takes PTX up to a NUL, and reads a cubin's words where they lie: so copy, aligned and terminated.
 	data := make([]byte, len(image)+1)
 	copy(data, image)
-	m, j := &Module{dev: d}, newJIT()
+	j := newJIT()
+	var h uintptr
 	err := d.call("cuModuleLoadDataEx", d.drv.moduleLoad,
-		uintptr(unsafe.Pointer(&m.h)), uintptr(unsafe.Pointer(&data[0])),
+		uintptr(unsafe.Pointer(&h)), uintptr(unsafe.Pointer(&data[0])),
 		uintptr(len(j.keys)), uintptr(unsafe.Pointer(&j.keys[0])), uintptr(unsafe.Pointer(&j.values[0])))
 	runtime.KeepAlive(j)
 	if e, ok := err.(*Error); ok {
@@ -64,6 +70,8 @@ func (d *Device) LoadData(image []byte) (*Module, error) {
 	if err != nil {
 		return nil, annotate(err, "of %d bytes on %s", len(image), d)
 	}
+	m := &Module{dev: d}
+	m.h.Store(h)
 	return m, nil
 }
 
@@ -74,6 +82,9 @@ const forcePTX = "GOCUTE_FORCE_PTX"
 // With GOCUTE_FORCE_PTX=1 in the environment it takes PTX only. It returns ErrNoImage, with what
 // was there and what the device needs, when none fits.
 func (d *Device) LoadModule(images []Image) (*Module, error) {
+	if err := d.live("LoadModule"); err != nil {
+		return nil, err
+	}
 	i, err := choose(images, d.info.Major, d.info.Minor, os.Getenv(forcePTX) == "1")
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, d)
@@ -87,39 +98,71 @@ func (d *Device) LoadModule(images []Image) (*Module, error) {
 }
 
 // Image tells which image LoadModule took, without its data; it is empty after LoadData.
-func (m *Module) Image() Image { return m.image }
+func (m *Module) Image() Image {
+	if m == nil {
+		return Image{}
+	}
+	return m.image
+}
 
-// Device is where the module is loaded.
-func (m *Module) Device() *Device { return m.dev }
-
-// Unload removes the code; its functions must not be used afterwards. A second Unload does nothing.
-func (m *Module) Unload() error {
-	if m.h == 0 {
+// Device is where the module is loaded; nil for one that does not come from LoadModule or LoadData.
+func (m *Module) Device() *Device {
+	if m == nil {
 		return nil
 	}
-	h := m.h
-	m.h = 0
+	return m.dev
+}
+
+// Unload removes the code: its functions cannot be used from then on. A second Unload, and that of a nil Module, do
+// nothing.
+func (m *Module) Unload() error {
+	if m == nil {
+		return nil
+	}
+	h := m.h.Swap(0)
+	if h == 0 {
+		return nil
+	}
 	return m.dev.call("cuModuleUnload", m.dev.drv.moduleUnload, h)
 }
 
-// live refuses a module that was unloaded.
-func (m *Module) live(op string) error {
-	if m.h == 0 {
-		return fmt.Errorf("%w: %s of a module that was unloaded", ErrClosed, op)
+// live refuses a module that is nil or empty, or was unloaded.
+func (m *Module) live(op string) (uintptr, error) {
+	switch {
+	case m == nil:
+		return 0, fmt.Errorf("cuda: %s expects a module from LoadModule, but got nil", op)
+	case m.dev == nil:
+		return 0, fmt.Errorf("cuda: %s expects a module from LoadModule, but got an empty Module", op)
 	}
-	return nil
+	h := m.h.Load()
+	if h == 0 {
+		return 0, fmt.Errorf("%w: %s of a module that was unloaded", ErrClosed, op)
+	}
+	return h, m.dev.live(op)
+}
+
+// symbol is a name as C takes it: the driver would read one with a NUL as its beginning.
+func symbol(op, name string) ([]byte, error) {
+	if name == "" || strings.ContainsRune(name, 0) {
+		return nil, fmt.Errorf("cuda: %s expects a name without NUL, but got %q", op, name)
+	}
+	return append([]byte(name), 0), nil
 }
 
 // Global is the address and the size in bytes of a __device__ or __constant__ variable.
 func (m *Module) Global(name string) (DevicePtr, int, error) {
-	if err := m.live("Global"); err != nil {
+	h, err := m.live("Global")
+	if err != nil {
+		return 0, 0, err
+	}
+	text, err := symbol("Global", name)
+	if err != nil {
 		return 0, 0, err
 	}
 	var p DevicePtr
 	var size uint64
-	text := append([]byte(name), 0)
-	err := m.dev.call("cuModuleGetGlobal_v2", m.dev.drv.moduleGlobal, uintptr(unsafe.Pointer(&p)),
-		uintptr(unsafe.Pointer(&size)), m.h, uintptr(unsafe.Pointer(&text[0])))
+	err = m.dev.call("cuModuleGetGlobal_v2", m.dev.drv.moduleGlobal, uintptr(unsafe.Pointer(&p)),
+		uintptr(unsafe.Pointer(&size)), h, uintptr(unsafe.Pointer(&text[0])))
 	if err != nil {
 		return 0, 0, annotate(err, "%q", name)
 	}
@@ -128,20 +171,24 @@ func (m *Module) Global(name string) (DevicePtr, int, error) {
 
 // Function finds a kernel by its name, which for C++ kernels is the mangled one unless they are extern "C".
 func (m *Module) Function(name string) (*Function, error) {
-	if err := m.live("Function"); err != nil {
+	h, err := m.live("Function")
+	if err != nil {
+		return nil, err
+	}
+	text, err := symbol("Function", name)
+	if err != nil {
 		return nil, err
 	}
 	f := &Function{dev: m.dev, mod: m, name: name}
-	text := append([]byte(name), 0)
-	err := m.dev.call("cuModuleGetFunction", m.dev.drv.moduleFunction,
-		uintptr(unsafe.Pointer(&f.h)), m.h, uintptr(unsafe.Pointer(&text[0])))
+	err = m.dev.call("cuModuleGetFunction", m.dev.drv.moduleFunction,
+		uintptr(unsafe.Pointer(&f.h)), h, uintptr(unsafe.Pointer(&text[0])))
 	if err != nil {
 		return nil, annotate(err, "%q", name)
 	}
 	pool := &sync.Pool{}
 	pool.New = func() any {
 		a := NewArgs()
-		a.pool = pool
+		a.pool, a.free = pool, true // until Function.Args takes it
 		return a
 	}
 	f.pool = pool

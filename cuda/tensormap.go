@@ -1,7 +1,9 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
+	"math/bits"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -62,6 +64,12 @@ var mapEncoders = sync.Pool{New: func() any { return &mapEncoder{} }}
 // EncodeTensorMap makes the map of a tensor on the device. It allocates nothing. It is an error where the driver is too
 // old to have such maps, and where the copy engine takes no such tensor or box.
 func (d *Device) EncodeTensorMap(s *TensorMapSpec) (TensorMap, error) {
+	if err := d.live("EncodeTensorMap"); err != nil {
+		return TensorMap{}, err
+	}
+	if s == nil {
+		return TensorMap{}, errors.New("cuda: EncodeTensorMap expects a description of a tensor, but got nil")
+	}
 	if d.drv.tensorMapEncode == 0 {
 		return TensorMap{}, fmt.Errorf("cuda: the driver (%s) makes no tensor maps: it lacks cuTensorMapEncodeTiled, which drivers for CUDA 12 and later have", d.drv.path)
 	}
@@ -116,7 +124,7 @@ func (s *TensorMapSpec) check() (empty bool, err error) {
 	if s.Rank < 1 || s.Rank > MaxTensorRank {
 		return refuse("1 to %d dimensions, but got %d", MaxTensorRank, s.Rank)
 	}
-	size := s.elemBytes()
+	size, end, over := s.elemBytes(), uint64(s.Addr), uint64(0) // end is that of the last element that lies behind Addr
 	for i := range s.Rank {
 		empty = empty || s.Extents[i] == 0
 		stride := s.Strides[i]
@@ -130,6 +138,9 @@ func (s *TensorMapSpec) check() (empty bool, err error) {
 		case i > 0 && (stride < 0 || stride >= 1<<40/size || stride*size%16 != 0):
 			return refuse("strides of whole 16 bytes below 2^40, but got %d elements of %s in dimension %d", stride, s.Elem, i)
 		}
+		high, span := bits.Mul64(uint64(max(s.Extents[i], 1)-1), uint64(stride*size))
+		sum, carry := bits.Add64(end, span, 0)
+		end, over = sum, over|high|carry
 	}
 	row := int64(s.Box[0]) * size
 	switch {
@@ -137,18 +148,32 @@ func (s *TensorMapSpec) check() (empty bool, err error) {
 		return refuse("rows of a box of whole 16 bytes, with a swizzle of 1 to 3 at most 32, 64 and 128, but got %d bytes with %d", row, s.Swizzle)
 	case !empty && (s.Addr == 0 || s.Addr%16 != 0):
 		return refuse("an address that is a multiple of 16 bytes, but got %#x", uint64(s.Addr))
+	case !empty && (over != 0 || end > -uint64(size)):
+		return refuse("a tensor that ends below 2^64, but got %s", s)
 	}
 	return empty, nil
 }
 
 // String shows what the map is of.
 func (s *TensorMapSpec) String() string {
+	if s == nil {
+		return "no tensor"
+	}
 	n := min(max(s.Rank, 0), MaxTensorRank)
 	return fmt.Sprintf("%s%v:%v at %#x in boxes of %v, swizzle %d", s.Elem, s.Extents[:n], s.Strides[:n], uint64(s.Addr), s.Box[:n], s.Swizzle)
 }
 
-// TensorMap appends a tensor map.
+// TensorMap appends a tensor map. A nil one is an error, which Launch tells.
 func (a *Args) TensorMap(m *TensorMap) *Args {
+	if a == nil || a.free {
+		return a.broken()
+	}
+	if m == nil {
+		if a.err == nil {
+			a.err = fmt.Errorf("%w: argument %d: expected a *TensorMap, but got nil", ErrArgs, len(a.spans))
+		}
+		m = &TensorMap{}
+	}
 	a.spans = append(a.spans, span{len(a.words), 8 * mapWords})
 	a.words = append(a.words, m[:]...)
 	return a

@@ -135,10 +135,10 @@ func parseBundle(manifest []byte, read func(name string) ([]byte, error)) (*Bund
 	if b.Format != bundleFormat {
 		return nil, fmt.Errorf("%s: expected format %d, but got %d: it is from another release of gocute", manifestName, bundleFormat, b.Format)
 	}
+	if err := b.validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", manifestName, err)
+	}
 	for _, c := range b.Candidates {
-		if c == nil || c.Image != "" && !filepath.IsLocal(c.Image) {
-			return nil, fmt.Errorf("%s: expected candidates with images in the same folder", manifestName)
-		}
 		if c.Image == "" {
 			continue
 		}
@@ -147,18 +147,6 @@ func parseBundle(manifest []byte, read func(name string) ([]byte, error)) (*Bund
 			return nil, fmt.Errorf("image of %s: %w", c.Config, err)
 		}
 		b.Images[c.Image] = data
-	}
-	for _, s := range b.Shapes {
-		if s == nil || slices.Contains(s.Launches, nil) {
-			return nil, fmt.Errorf("%s: it has an empty entry", manifestName)
-		}
-		for _, l := range s.Launches {
-			for _, a := range l.Args {
-				if a.Tensor != "" && s.Tensor(a.Tensor) == nil {
-					return nil, fmt.Errorf("%s: %s takes a tensor %s, which is not there", manifestName, l.Config, a.Tensor)
-				}
-			}
-		}
 	}
 	return b, nil
 }

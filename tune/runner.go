@@ -56,7 +56,7 @@ func (r *runner) launch(mem *memory, set int) error {
 	if r.Grid.Empty() {
 		return nil
 	}
-	return r.fn.Launch(cuda.LaunchConfig{Grid: cuda.Dim3(r.Grid), Block: cuda.Dim3{X: uint32(r.c.Threads), Y: 1, Z: 1}, Shared: r.c.Shared}, args)
+	return r.fn.Launch(cuda.LaunchConfig{Grid: cuda.Dim3(r.Grid), Block: cuda.D1(r.c.Threads), Shared: r.c.Shared}, args)
 }
 
 // batchOn times launches back to back, so that the time of launching is no part of it, and returns that of one.

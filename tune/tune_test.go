@@ -325,6 +325,6 @@ func TestPrepareRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "expected format 1, but got 7")
 	_, err = FromFiles(map[string][]byte{manifestName: []byte(`{"Format":1,"Candidates":[{"Image":"../x"}]}`)})
 	require.ErrorContains(t, err, "images in the same folder")
-	_, err = FromFiles(map[string][]byte{manifestName: []byte(`{"Format":1,"Candidates":[{"Image":"x"}]}`)})
+	_, err = FromFiles(map[string][]byte{manifestName: []byte(`{"Format":1,"Candidates":[{"threads":32,"Image":"x"}]}`)})
 	require.ErrorContains(t, err, "image of")
 }

@@ -4,6 +4,7 @@ package cublas
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -112,12 +113,17 @@ type Handle struct {
 	lib *library
 	dev *cuda.Device
 	h   uintptr
+
+	stream *cuda.Stream // nil is the default one
 }
 
 // Create loads cuBLAS, once in the process, and makes a handle. It looks in GOCUTE_CUBLAS, on the
 // loader's path, in CUDA_HOME, in /usr/local/cuda and in the active Python environment, and returns ErrNotFound
 // if it is in none. Destroy frees the handle.
 func Create(d *cuda.Device) (*Handle, error) {
+	if d.Ordinal() < 0 {
+		return nil, errors.New("cublas: Create expects a device from cuda.Open, but got nil or an empty one")
+	}
 	lib, err := theLibrary()
 	if err != nil {
 		return nil, err
@@ -141,12 +147,28 @@ func (h *Handle) call(op string, fn uintptr, args ...uintptr) error {
 	})
 }
 
-// Library is the name under which cuBLAS was found.
-func (h *Handle) Library() string { return h.lib.path }
+// live refuses a handle that does not come from Create, or was destroyed.
+func (h *Handle) live(op string) error {
+	switch {
+	case h == nil:
+		return fmt.Errorf("cublas: %s expects a handle from Create, but got nil", op)
+	case h.h == 0:
+		return fmt.Errorf("cublas: %s: %w", op, cuda.ErrClosed)
+	}
+	return nil
+}
 
-// Destroy frees the handle. A second Destroy does nothing.
+// Library is the name under which cuBLAS was found; empty for a Handle that does not come from Create.
+func (h *Handle) Library() string {
+	if h == nil || h.lib == nil {
+		return ""
+	}
+	return h.lib.path
+}
+
+// Destroy frees the handle. A second Destroy, and that of a nil Handle, do nothing.
 func (h *Handle) Destroy() error {
-	if h.h == 0 {
+	if h == nil || h.h == 0 {
 		return nil
 	}
 	p := h.h
@@ -154,9 +176,18 @@ func (h *Handle) Destroy() error {
 	return h.call("cublasDestroy_v2", h.lib.destroy, p)
 }
 
-// SetStream makes products run on s; nil is the default stream.
+// SetStream makes products run on s, a stream of the handle's device; nil is the default stream. Products on a stream
+// that was closed since are an error.
 func (h *Handle) SetStream(s *cuda.Stream) error {
-	return h.call("cublasSetStream_v2", h.lib.setStream, h.h, s.Handle())
+	if err := h.live("SetStream"); err != nil {
+		return err
+	}
+	stream, err := s.Handle(h.dev)
+	if err != nil {
+		return fmt.Errorf("cublas: SetStream: %w", err)
+	}
+	h.stream = s
+	return h.call("cublasSetStream_v2", h.lib.setStream, h.h, stream)
 }
 
 // Numbers of cuBLAS' enumerations.
@@ -179,11 +210,24 @@ type (
 // K-major without gaps, and C is (M,N) row by row. cuBLAS takes results of f32, or of the operands' type. Multiply has
 // other layouts and types.
 func Gemm[I In, O Out](h *Handle, m, n, k int, alpha float32, a, b *cuda.Buffer[I], beta float32, c *cuda.Buffer[O]) error {
+	if err := h.live("Gemm"); err != nil {
+		return err
+	}
+	if min(m, n, k) < 1 || max(m, n, k) > math.MaxInt32 {
+		return fmt.Errorf("cublas: Gemm expects extents of 1 to %d, but got M=%d N=%d K=%d", math.MaxInt32, m, n, k)
+	}
 	for _, row := range []struct {
 		name      string
 		got, want int
-	}{{"A", a.Len(), m * k}, {"B", b.Len(), n * k}, {"C", c.Len(), m * n}} {
-		if row.got < row.want || row.want <= 0 {
+		live      error
+		dev       *cuda.Device
+	}{{"A", a.Len(), m * k, a.Live(), a.Device()}, {"B", b.Len(), n * k, b.Live(), b.Device()}, {"C", c.Len(), m * n, c.Live(), c.Device()}} {
+		switch {
+		case row.live != nil:
+			return fmt.Errorf("cublas: Gemm: %s: %w", row.name, row.live)
+		case row.dev.Ordinal() != h.dev.Ordinal():
+			return fmt.Errorf("cublas: Gemm: expected %s on device %d, where the handle is, but got one on device %d", row.name, h.dev.Ordinal(), row.dev.Ordinal())
+		case row.got < row.want:
 			return fmt.Errorf("cublas: Gemm of M=%d N=%d K=%d: expected %s of %d elements, but got %d", m, n, k, row.name, row.want, row.got)
 		}
 	}

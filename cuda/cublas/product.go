@@ -46,8 +46,11 @@ var computes = map[elem.Kind]uintptr{elem.KF32: compute32F, elem.KF16: compute32
 // and tf32 to f32, accumulating in f32, and s8 to s32. Beyond that cuBLAS has limits of its own, such as extents of s8
 // matrices that are multiples of 4, and answers NOT_SUPPORTED or INVALID_VALUE.
 func (h *Handle) Multiply(p Product) error {
-	if h.h == 0 {
-		return fmt.Errorf("cublas: Multiply: %w", cuda.ErrClosed)
+	if err := h.live("Multiply"); err != nil {
+		return err
+	}
+	if _, err := h.stream.Handle(h.dev); err != nil {
+		return fmt.Errorf("cublas: Multiply: %w", err)
 	}
 	if err := p.complete(); err != nil {
 		return fmt.Errorf("cublas: Multiply of M=%d N=%d K=%d: %w", p.M, p.N, p.K, err)
@@ -64,8 +67,8 @@ func (p *Product) complete() error {
 	if p.Batch == 0 {
 		p.Batch = 1
 	}
-	if p.M < 1 || p.N < 1 || p.K < 1 || p.Batch < 1 {
-		return fmt.Errorf("expected positive extents, but got a batch of %d", p.Batch)
+	if min(p.M, p.N, p.K, p.Batch) < 1 || max(p.M, p.N, p.K, p.Batch) > math.MaxInt32 {
+		return fmt.Errorf("expected positive extents of at most %d, but got M=%d N=%d K=%d and a batch of %d", math.MaxInt32, p.M, p.N, p.K, p.Batch)
 	}
 	if computes[p.A.Kind] == 0 || p.A.Kind != p.B.Kind {
 		return fmt.Errorf("expected A and B of one type of f16, bf16, tf32, f32 and s8, but got %s and %s", p.A.Kind, p.B.Kind)
@@ -75,6 +78,11 @@ func (p *Product) complete() error {
 	}
 	if _, ok := dataTypes[p.C.Kind]; !ok || (p.A.Kind == elem.KS8) != (p.C.Kind == elem.KS32) {
 		return fmt.Errorf("expected C of f16, bf16 or f32, or of s32 for s8, but got %s for %s", p.C.Kind, p.A.Kind)
+	}
+	for _, x := range []float64{p.Alpha, p.Beta} {
+		if p.A.Kind == elem.KS8 && (x < math.MinInt32 || x > math.MaxInt32) || math.Abs(x) > math.MaxFloat32 && !math.IsInf(x, 0) {
+			return fmt.Errorf("expected alpha and beta of 32 bits, but got %v and %v", p.Alpha, p.Beta)
+		}
 	}
 	if p.A.Kind == elem.KS8 && (p.Alpha != math.Trunc(p.Alpha) || p.Beta != math.Trunc(p.Beta)) {
 		return fmt.Errorf("expected whole numbers alpha and beta for s8, but got %v and %v", p.Alpha, p.Beta)
@@ -91,11 +99,17 @@ func (p *Product) complete() error {
 		if x.m.Leading == 0 {
 			x.m.Leading = cols
 		}
+		if x.m.Ptr == 0 || x.m.Leading < cols || x.m.Leading > math.MaxInt32 {
+			return fmt.Errorf("expected %s in memory with at least %d elements from row to row and at most %d, but got %d", x.name, cols, math.MaxInt32, x.m.Leading)
+		}
 		if x.m.Stride == 0 {
 			x.m.Stride = rows * x.m.Leading
 		}
-		if x.m.Ptr == 0 || x.m.Leading < cols {
-			return fmt.Errorf("expected %s in memory with at least %d elements from row to row, but got %d", x.name, cols, x.m.Leading)
+		if x.m.Stride < 0 || x.name == "C" && p.Batch > 1 && x.m.Stride < (rows-1)*x.m.Leading+cols || x.m.Stride > math.MaxInt64/16/p.Batch {
+			return fmt.Errorf("expected a stride of %s from matrix to matrix that is not negative, keeps matrices of C apart and fits 64 bits, but got %d", x.name, x.m.Stride)
+		}
+		if size := max(x.m.Kind.Bits()/8, 1); uint64(x.m.Ptr)%uint64(size) != 0 {
+			return fmt.Errorf("expected %s at an address that is a multiple of %d bytes, but got %#x", x.name, size, uint64(x.m.Ptr))
 		}
 	}
 	return nil

@@ -37,8 +37,12 @@ type Bundle struct {
 
 // Load puts the kernel on the device, ready to launch.
 func (b Bundle) Load(dev *cuda.Device) (*Kernel, error) {
-	if dev == nil {
-		return nil, fmt.Errorf("%s: Load expects a device, but got nil", b.Name)
+	if dev.Ordinal() < 0 {
+		got := "nil"
+		if dev != nil {
+			got = "an empty Device"
+		}
+		return nil, fmt.Errorf("%s: Load expects a device, but got %s", b.Name, got)
 	}
 	if err := b.Fits(dev.Info()); err != nil {
 		return nil, err
@@ -71,6 +75,9 @@ func (b Bundle) kernel(dev *cuda.Device, m *cuda.Module) (*Kernel, error) {
 func (b Bundle) Fits(d cuda.Info) error {
 	at := fmt.Sprintf("%s: %s (%s)", b.Name, d.Name, d.Arch())
 	switch {
+	case b.Threads < 1 || b.SharedBytes < 0 || b.Arch < 1:
+		return fmt.Errorf("%q: expected a bundle with an architecture, threads of a block and 0 or more bytes of shared memory, but got %d, %d and %d",
+			b.Name, b.Arch, b.Threads, b.SharedBytes)
 	case d.Major*10+d.Minor < b.Arch:
 		newer := " or newer"
 		if b.Exactly {
@@ -175,6 +182,9 @@ func (b Bundle) command() string {
 // else a libnvrtc that is already on the machine: a cubin, or PTX if only that is wanted or the compiler is older than
 // the device.
 func (b Bundle) Compile(ctx context.Context, arch string, ptxOnly bool) ([]cuda.Image, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("%s: Compile expects a context, but got nil", b.Name)
+	}
 	if strings.TrimSpace(b.CU) == "" {
 		return nil, errors.New("no source is embedded")
 	}

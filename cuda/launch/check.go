@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,7 +16,7 @@ const (
 )
 
 // Grid is the number of blocks of a launch along each direction. The zero Grid launches nothing.
-type Grid struct{ X, Y, Z uint32 }
+type Grid struct{ X, Y, Z int }
 
 // Empty reports whether there is no block at all, which is not an error: there is nothing to do.
 func (g Grid) Empty() bool { return g.X == 0 || g.Y == 0 || g.Z == 0 }
@@ -28,7 +29,7 @@ func NewGrid(kernel string, x, y, z int64) (Grid, error) {
 	if x > maxGridX || y > maxGridYZ || z > maxGridYZ {
 		return Grid{}, gridError(kernel, x, y, z)
 	}
-	return Grid{uint32(x), uint32(y), uint32(z)}, nil
+	return Grid{int(x), int(y), int(z)}, nil
 }
 
 func gridError(kernel string, x, y, z int64) error {
@@ -50,11 +51,13 @@ func NilArgs(kernel string) error {
 
 // CheckDim checks an extent or a stride against what its kernel was generated for.
 func CheckDim(kernel, name string, v, lo, hi, multiple int64) error {
-	if v >= lo && v <= hi && v%multiple == 0 {
+	if multiple >= 1 && v >= lo && v <= hi && v%multiple == 0 {
 		return nil
 	}
 	var why string
 	switch {
+	case multiple < 1:
+		return fmt.Errorf("internal error: %s: %s: expected a multiple of at least 1, but got %d", kernel, name, multiple)
 	case v >= lo && v <= hi:
 		why = fmt.Sprintf("a multiple of %d", multiple)
 	case lo == hi:
@@ -92,18 +95,24 @@ func list(values []Value) string {
 // CheckBuffer checks that b holds at least need elements, text says why so many, at an address that align
 // divides. A kernel that touches no element needs no buffer.
 func CheckBuffer[E elem.Any](kernel, name string, b *cuda.Buffer[E], need int64, text string, align uint64) error {
-	if need <= 0 || b != nil && int64(b.Len()) >= need && b.Ptr() != 0 && uint64(b.Ptr())%align == 0 {
+	if align == 0 {
+		return fmt.Errorf("internal error: %s: %s: expected an alignment of at least 1 byte, but got 0", kernel, name)
+	}
+	p := uint64(b.Ptr())
+	if need <= 0 || p != 0 && int64(b.Len()) >= need && p%align == 0 {
 		return nil
 	}
 	got := "nil"
 	switch {
 	case b == nil:
+	case errors.Is(b.Live(), cuda.ErrClosed):
+		return fmt.Errorf("%s: %s: %w", kernel, name, b.Live())
 	case int64(b.Len()) < need:
 		got = fmt.Sprint(b.Len())
-	case b.Ptr() == 0:
+	case p == 0:
 		got = "a null pointer"
 	default:
-		return fmt.Errorf("%s: %s: expected an address that is a multiple of %d bytes, but got %#x", kernel, name, align, uint64(b.Ptr()))
+		return fmt.Errorf("%s: %s: expected an address that is a multiple of %d bytes, but got %#x", kernel, name, align, p)
 	}
 	if n := fmt.Sprint(need); text != n {
 		text += " = " + n

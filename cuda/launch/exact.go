@@ -14,14 +14,21 @@ var errInexact = errors.New("the sizes are too large: an expression of them does
 
 // Err returns the error of the computations so far, if any went wrong.
 func (x *Exact) Err(kernel string) error {
-	if !x.bad {
+	if x == nil || !x.bad {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", kernel, errInexact)
 }
 
+// spoil notes that a result is out of range; a nil Exact only computes.
+func (x *Exact) spoil() {
+	if x != nil {
+		x.bad = true
+	}
+}
+
 func (x *Exact) out(negative bool) int64 {
-	x.bad = true
+	x.spoil()
 	if negative {
 		return math.MinInt64
 	}
@@ -58,7 +65,7 @@ func (x *Exact) Mul(a, b int64) int64 {
 // Div is a / b rounded down; b has to be positive.
 func (x *Exact) Div(a, b int64) int64 {
 	if b <= 0 {
-		x.bad = true
+		x.spoil()
 		return 0
 	}
 	q := a / b
@@ -71,7 +78,7 @@ func (x *Exact) Div(a, b int64) int64 {
 // Mod is a - b*Div(a, b), which is never negative; b has to be positive.
 func (x *Exact) Mod(a, b int64) int64 {
 	if b <= 0 {
-		x.bad = true
+		x.spoil()
 		return 0
 	}
 	r := a % b

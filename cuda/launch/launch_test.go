@@ -105,7 +105,7 @@ func TestFits(t *testing.T) {
 	b := Bundle{Name: "k", Arch: 80, Threads: 256, SharedBytes: 98304}
 	d := cuda.Info{Name: "GPU", Major: 8, Minor: 0, SharedBlockOptin: 166912, MaxThreadsBlock: 1024}
 	require.NoError(t, b.Fits(d))
-	own := Bundle{Name: "k", Arch: 90, Exactly: true}
+	own := Bundle{Name: "k", Arch: 90, Exactly: true, Threads: 32}
 	hopper, later := d, d
 	hopper.Major, later.Major = 9, 10
 	require.NoError(t, own.Fits(hopper))

@@ -21,6 +21,7 @@ func encoding(t *testing.T) (*cuda.Device, *atomic.Int32) {
 	known := map[string]any{
 		"cuDeviceGetCount":     one,
 		"cuDeviceGetAttribute": one,
+		"cuDeviceTotalMem_v2":  func(n *uint64, _ int32) int32 { *n = 1 << 30; return 0 },
 		"cuTensorMapEncodeTiled": func(out *cuda.TensorMap, typ, rank, addr, dims, strides, box, steps, interleave, swizzle, l2, fill uint64) int32 {
 			made.Add(1)
 			out[0] = addr
@@ -36,6 +37,24 @@ func encoding(t *testing.T) (*cuda.Device, *atomic.Int32) {
 	}, 0)
 	require.NoError(t, err)
 	return dev, made
+}
+
+// working is a device on a driver that says yes to all; memory lies at 0x10000.
+func working(t *testing.T) *cuda.Device {
+	one := func(v *int32, _, _ uint64) int32 { *v = 1024; return 0 }
+	give := func(h *uint64, _, _ uint64) int32 { *h = 0x10000; return 0 }
+	known := map[string]any{"cuDeviceGetCount": one, "cuDeviceGetAttribute": one, "cuMemAlloc_v2": give, "cuModuleLoadDataEx": give,
+		"cuModuleGetFunction": give, "cuFuncGetParamInfo": func(_, _ uint64, _, _ *uint64) int32 { return 801 },
+		"cuGetErrorName": func(_ int32, _ uint64) int32 { return 1 }, "cuGetErrorString": func(_ int32, _ uint64) int32 { return 1 }}
+	nothing := dl.Callback(func(_, _, _ uint64) int32 { return 0 })
+	dev, err := cuda.OpenWith(func(name string) uintptr {
+		if fn, ok := known[name]; ok {
+			return dl.Callback(fn)
+		}
+		return nothing
+	}, 0)
+	require.NoError(t, err)
+	return dev
 }
 
 func row(addr cuda.DevicePtr, n int64) *cuda.TensorMapSpec {
@@ -84,12 +103,17 @@ func TestTensorMap(t *testing.T) {
 	dev, made := encoding(t)
 	k := &Kernel{name: "k", dev: dev}
 	c := Call{k: k, args: cuda.NewArgs()}
-	TensorMap(&c, "A", cuda.View[elem.F32](dev, 64, 100), row(0, 100))
+	view := func(p cuda.DevicePtr) *cuda.Buffer[elem.F32] {
+		b, err := cuda.View[elem.F32](dev, p, 100)
+		require.NoError(t, err)
+		return b
+	}
+	TensorMap(&c, "A", view(64), row(0, 100))
 	TensorMap[elem.F32](&c, "B", nil, row(0, 0))
 	require.NoError(t, c.err)
 	require.Equal(t, 2, c.args.Len())
 	require.EqualValues(t, 1, made.Load(), "none for a tensor without elements")
-	TensorMap(&c, "C", cuda.View[elem.F32](dev, 72, 100), row(0, 100))
+	TensorMap(&c, "C", view(72), row(0, 100))
 	require.EqualError(t, c.err, "k: C: cuda: a tensor map expects an address that is a multiple of 16 bytes, but got 0x48")
 	first := c.err
 	TensorMap[elem.F32](&c, "D", nil, row(0, 1))

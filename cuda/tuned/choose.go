@@ -42,6 +42,14 @@ func (t *Table) Choose(dev cuda.Info, dims map[string]int64) (Choice, error) {
 // other copies. There it scales each candidate's time with the number of waves: blocks are the product of the dims over
 // the candidate's tiles, rounded up, and a wave is as many blocks as the GPU runs at a time.
 func (t *Table) Rank(dev cuda.Info, dims map[string]int64) ([]Choice, error) {
+	if err := t.validate(); err != nil {
+		return nil, fmt.Errorf("tuned: %w", err)
+	}
+	for name, n := range dims {
+		if n > maxNumber {
+			return nil, fmt.Errorf("tuned: %s: expected dims of at most %d, but got %s = %d", t.Family, int64(maxNumber), name, n)
+		}
+	}
 	d, err := t.nearestDevice(dev)
 	if err != nil {
 		return nil, err
@@ -76,6 +84,9 @@ func (t *Table) Rank(dev cuda.Info, dims map[string]int64) ([]Choice, error) {
 // Winners are the configs that are the fastest for some measured dims on some GPU, sorted.
 func (t *Table) Winners() []string {
 	var out []string
+	if t == nil {
+		return nil
+	}
 	for _, d := range t.Devices {
 		for _, s := range d.Shapes {
 			if best := slices.MinFunc(append([]*Result{{}}, s.Results...), compareResults); best.Usable() {
@@ -89,6 +100,9 @@ func (t *Table) Winners() []string {
 
 // Only is the table without the candidates of other kernels than these: those that a program has launchers of.
 func (t *Table) Only(kernels ...string) *Table {
+	if t == nil {
+		return nil
+	}
 	out := New(t.Family)
 	out.Merge(t)
 	for _, d := range out.Devices {

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -81,18 +82,14 @@ func Parse(data []byte) (*Table, error) {
 	if err := d.Decode(t); err != nil {
 		return nil, fmt.Errorf("tuned: expected a table of gocute tune: %w", err)
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("tuned: expected a table of gocute tune, but got more after it")
+	}
 	if t.Format != tableFormat {
 		return nil, fmt.Errorf("tuned: expected a table of format %d, but got %d: it is from another release of gocute", tableFormat, t.Format)
 	}
-	for _, dev := range t.Devices {
-		if dev == nil || slices.Contains(dev.Candidates, nil) || slices.Contains(dev.Shapes, nil) {
-			return nil, fmt.Errorf("tuned: the table of %s has an empty entry", t.Family)
-		}
-		for _, s := range dev.Shapes {
-			if slices.Contains(s.Results, nil) {
-				return nil, fmt.Errorf("tuned: the table of %s has an empty result", t.Family)
-			}
-		}
+	if err := t.validate(); err != nil {
+		return nil, fmt.Errorf("tuned: the table of %s: %w", t.Family, err)
 	}
 	return t, nil
 }
@@ -131,6 +128,9 @@ func Builtin(family string) (*Table, bool) {
 
 // Bytes is the table's JSON.
 func (t *Table) Bytes() ([]byte, error) {
+	if err := t.validate(); err != nil {
+		return nil, fmt.Errorf("tuned: %w", err)
+	}
 	t.sort()
 	data, err := json.MarshalIndent(t, "", " ")
 	if err != nil {

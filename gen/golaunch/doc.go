@@ -2,8 +2,11 @@ package golaunch
 
 import (
 	"fmt"
+	"go/build/constraint"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gocute/gocute/gen/cir"
 )
@@ -15,18 +18,20 @@ func (p *file) packageDoc() []string {
 		if i == 0 {
 			text += "\n"
 		}
-		text += strings.TrimSpace(l) + "\n"
+		for part := range strings.Lines(l + "\n") {
+			text += oneLine(part) + "\n"
+		}
 	}
 	text += "\n\t" + p.signature() + "\n\n" + p.table()
 	if rs := p.k.Requires; len(rs) > 0 {
 		text += "\nLaunch refuses arguments that break a rule:\n\n"
 		for _, r := range rs {
-			text += "  - " + r.Message + "\n"
+			text += "  - " + oneLine(r.Message) + "\n"
 		}
 	}
 	var out []string
 	for l := range strings.Lines(text) {
-		l = strings.TrimRight(strings.ReplaceAll(l, "\r", ""), "\n ")
+		l = strings.TrimRight(l, "\n ")
 		if l == "" || l[0] == '\t' {
 			out = append(out, "//"+l)
 		} else {
@@ -34,6 +39,22 @@ func (p *file) packageDoc() []string {
 		}
 	}
 	return out
+}
+
+// oneLine is a user's text as a line of a comment. All that Go source cannot hold, or that could end the line for some
+// reader, becomes a space: control characters, byte order marks, and bytes that are not UTF-8.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r == '\ufeff' || !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	text = strings.TrimSpace(text)
+	if constraint.IsPlusBuild("// " + text) { // gofmt would make it a build constraint
+		text = "+ " + text[1:]
+	}
+	return text
 }
 
 // signature is the launch as CUDA writes it.

@@ -130,7 +130,7 @@ func (p *file) paramDoc(q *cir.Param) string {
 			s = fmt.Sprintf("%s in %s %s", q.Elem, s, t.name)
 		}
 		if q.Layout != "" {
-			s = q.Layout + "; " + s
+			s = oneLine(q.Layout) + "; " + s
 		}
 		return fmt.Sprintf("%s: %s, aligned to %d bytes", access(q), s, alignment(q))
 	case cir.Dim:

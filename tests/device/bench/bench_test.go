@@ -52,7 +52,7 @@ func TestProducts(t *testing.T) {
 // TestLayouts: the reference and cuBLAS are told of the same places.
 func TestLayouts(t *testing.T) {
 	s := size{5, 7, 3, 2}
-	x := &set{cuda.View[elem.U8](nil, 1, 1), cuda.View[elem.U8](nil, 2, 1), cuda.View[elem.U8](nil, 3, 1)}
+	x := &set{&cuda.Buffer[elem.U8]{}, &cuda.Buffer[elem.U8]{}, &cuda.Buffer[elem.U8]{}}
 	for layout, want := range map[string][4]int{"TN": {3, 1, 3, 1}, "NN": {1, 5, 3, 1}, "TT": {3, 1, 1, 7}, "NT": {1, 5, 1, 7}} {
 		p := product{elem.KF16, elem.KF32, layout}
 		g, b := p.gemm(s, x), p.blas(s, x)

@@ -16,5 +16,7 @@ func fake[E elem.Any](addr uint64, n int) *cuda.Buffer[E] {
 	p := v.FieldByName("ptr")
 	*(*cuda.DevicePtr)(unsafe.Pointer(p.UnsafeAddr())) = cuda.DevicePtr(addr)
 	*(*int)(unsafe.Pointer(v.FieldByName("n").UnsafeAddr())) = n
+	mem := v.FieldByName("mem") // one that was not freed
+	*(*unsafe.Pointer)(unsafe.Pointer(mem.UnsafeAddr())) = reflect.New(mem.Type().Elem()).UnsafePointer()
 	return b
 }
