@@ -81,7 +81,7 @@ func TestCoverage(t *testing.T) {
 	x.guards = 2
 	var o Output
 	x.coverage(&o)
-	require.Equal(t, []string{"3 elements in or beside an input were written, the first at offset 7"}, o.problems(false))
+	require.Equal(t, []problem{{OutsideWrite, "3 elements in or beside an input were written, the first at offset 7", 3, nil}}, o.problems(false))
 }
 
 // TestInputs pins the generated numbers: a seed in an old report has to mean the same data.

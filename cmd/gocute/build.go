@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/gen"
 )
 
@@ -21,6 +22,7 @@ type buildCmd struct {
 	Tuned    []string `sep:"none" help:"Also the candidates of a family that are the fastest somewhere in this table of gocute tune; may be given several times." placeholder:"FILE"`
 	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" help:"nvcc, or nvrtc: the library, which compiles several times faster, in this process." placeholder:"NAME"`
 	NoCache  bool     `help:"Compile anew, one image after the other, and tell how long the compiler took for each."`
+	jsonFlag
 }
 
 // Help is shown by --help.
@@ -77,6 +79,7 @@ func (c *buildCmd) Run(s *session) error {
 	if err := o.write(); err != nil {
 		return err
 	}
+	s.built(object[report.Build](s), units)
 	s.table(units, c.Compiler)
 	return nil
 }
@@ -128,7 +131,10 @@ func (s *session) compile(units []*unit, compiler string, noCache bool) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range tc.About().Warnings {
+	out, about := object[report.Build](s), tc.About()
+	out.Compiler, out.Version, out.Origin = about.Name, about.Version.String(), about.Origin
+	for _, w := range about.Warnings {
+		out.Warnings = append(out.Warnings, report.BuildWarning{Message: w})
 		fmt.Fprintln(s.stderr, "gocute:", w)
 	}
 	one := func(u *unit) {
@@ -151,6 +157,7 @@ func (s *session) compile(units []*unit, compiler string, noCache bool) error {
 			continue
 		}
 		for _, w := range u.result.Warnings {
+			out.Warnings = append(out.Warnings, report.BuildWarning{Kernel: u.name, Message: w})
 			fmt.Fprintf(s.stderr, "%s: %s\n", u.name, w)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/runner"
 )
 
@@ -16,6 +17,7 @@ type checkCmd struct {
 	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
 	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." default:"0,1,2,3" placeholder:"0,1,2"`
 	Mutate    bool     `help:"Take away or move each barrier, wait and predicate, one at a time, and print which check catches it."`
+	jsonFlag
 }
 
 // Help is shown by --help.
@@ -78,11 +80,26 @@ func (c *checkCmd) one(s *session, l *loaded, name string) error {
 			return failure(a.Errors)
 		case len(a.Unknown) > 0:
 			names = append(names, a.Unknown...)
-		case a.Failed:
-			return errSilent
 		default:
-			return nil
+			return c.tell(s, a)
 		}
 	}
 	return unknownKernel(name, names, l)
+}
+
+// tell prints what was found about one kernel.
+func (c *checkCmd) tell(s *session, a runner.Response) error {
+	out := object[report.Check](s)
+	fmt.Fprint(s.stdout, a.Text)
+	if a.Mutants != nil {
+		out.Mutants = append(out.Mutants, *a.Mutants)
+	}
+	if a.Check != nil {
+		out.Kernels = append(out.Kernels, *a.Check)
+		out.Fail(findingErrors(a.Check.Findings)...)
+	}
+	if a.Failed {
+		return errSilent
+	}
+	return nil
 }

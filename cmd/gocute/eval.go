@@ -11,12 +11,16 @@ import (
 
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/calc"
+	"github.com/gocute/gocute/cmd/gocute/report"
 )
 
 // evalCmd is gocute eval.
 type evalCmd struct {
 	Expr    string `arg:"" name:"EXPR" help:"An expression such as 'A=(8,64):(64,1); zipped_divide(A,(4,8))', or - for one a line of standard input."`
 	Explain bool   `help:"Show each step: the operation with its arguments' values, what it means, and its result."`
+	jsonFlag
+
+	steps []report.Step
 }
 
 // Help is shown by --help.
@@ -52,9 +56,13 @@ func (c *evalCmd) Run(s *session) error {
 		return exitError{errors.New("--explain shows the steps of one expression, and - reads one a line: use one of both"), 2}
 	}
 	if c.Expr == "-" {
+		if s.answer != nil {
+			return evaluatedLines(object[report.Eval](s), os.Stdin)
+		}
 		return evalLines(os.Stdin, s.stdout)
 	}
 	v, err := c.value(s.stdout)
+	c.evaluated(object[report.Eval](s), v, err)
 	var bad *calc.SyntaxError
 	if errors.As(err, &bad) {
 		return unread("", bad)
@@ -111,6 +119,7 @@ func (c *evalCmd) value(out io.Writer) (calc.Value, error) {
 	}
 	last := ""
 	v, err := calc.Explain(c.Expr, func(st calc.Step) {
+		c.steps = append(c.steps, report.Step{Call: st.Call, Result: st.Result, Means: st.Means})
 		fmt.Fprintf(out, "%s\n  = %s\n", st.Call, strings.ReplaceAll(strings.TrimSuffix(st.Result, "\n"), "\n", "\n    "))
 		if st.Means != "" {
 			fmt.Fprintf(out, "    %s\n", st.Means)

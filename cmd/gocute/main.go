@@ -26,6 +26,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/gocute/gocute/cmd/gocute/report"
 )
 
 func main() {
@@ -58,6 +60,9 @@ type session struct {
 	ctx            context.Context
 	dir            string // the working folder, absolute
 	stdout, stderr io.Writer
+
+	answer  report.Answer // what --json prints; nil without it
+	objects io.Writer     // where to: standard output
 }
 
 // failure is an error with several lines to print, a mistake each.
@@ -83,14 +88,20 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	parsed, err := parser.Parse(longFlags(parser.Model.Node, startsWithMinus(args)))
+	args = longFlags(parser.Model.Node, startsWithMinus(args))
+	parsed, err := parser.Parse(args)
 	if status >= 0 { // --help was asked for and has been printed
 		return status
 	}
 	if err != nil {
+		if bad := (*kong.ParseError)(nil); errors.As(err, &bad) {
+			s.beginJSON(args, bad.Context.Selected())
+			err = errors.Join(err, s.endJSON(err))
+		}
 		fmt.Fprintf(stderr, "gocute: %s\n%sRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()), minusHint(args, err))
 		return 2
 	}
+	s.beginJSON(args, parsed.Selected())
 	switch name, _, _ := strings.Cut(parsed.Command(), " "); name {
 	case "eval", "find", "show": // they compute without looking at the context
 		return s.report(s.interruptible(func() error { return parsed.Run(s) }))
@@ -112,6 +123,9 @@ func (s *session) interruptible(work func() error) error {
 
 // report prints an error, one line for each mistake, and returns the exit status.
 func (s *session) report(err error) int {
+	if failed := s.endJSON(err); failed != nil {
+		err = errors.Join(err, failed)
+	}
 	if err == nil {
 		return 0
 	}

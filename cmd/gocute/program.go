@@ -115,6 +115,7 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 	real, overlay := filepath.Join(tmp, "main.go"), filepath.Join(tmp, "overlay.json")
 	request := filepath.Join(tmp, "request.json")
 	req.Protocol, req.Response = runner.Protocol, filepath.Join(tmp, "response.json")
+	req.Dir = s.dir
 	_ = os.Remove(req.Response)
 	files := map[string]any{
 		overlay: map[string]any{"Replace": map[string]string{filepath.Join(folder, "main.go"): real}},
@@ -135,7 +136,7 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 	args := append([]string{"run", "-overlay=" + overlay}, mod.flags...)
 	cmd := exec.CommandContext(s.ctx, "go", append(args, folder, request)...)
 	noise := &filter{to: s.stderr}
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, mod.env, s.stdout, noise
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, mod.env, s.aside(), noise
 	ownGroup(cmd)
 	cmd.WaitDelay = 5 * time.Second
 	err := cmd.Run()

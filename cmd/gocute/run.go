@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/runner"
 )
 
@@ -15,6 +16,7 @@ type runCmd struct {
 	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
 	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." placeholder:"0,1,2"`
 	PTX       bool     `name:"ptx" help:"On a GPU, let the driver compile PTX instead of loading a cubin."`
+	jsonFlag
 }
 
 // Help is shown by --help.
@@ -47,11 +49,32 @@ func (c *runCmd) Run(s *session) error {
 			return failure(a.Errors)
 		case len(a.Unknown) > 0:
 			names = append(names, a.Unknown...)
-		case a.Failed:
-			return errSilent
 		default:
-			return nil
+			return c.tell(s, a)
 		}
 	}
 	return unknownKernel(c.Kernel, names, l)
+}
+
+// tell prints what came of the run.
+func (c *runCmd) tell(s *session, a runner.Response) error {
+	out := object[report.Run](s)
+	out.Outcome = a.Run
+	fmt.Fprint(s.stdout, a.Text)
+	if !a.Failed {
+		return nil
+	}
+	if a.Run != nil {
+		out.Fail(findingErrors(a.Run.Findings)...)
+	}
+	return errSilent
+}
+
+// findingErrors are findings as errors, one each.
+func findingErrors(all []report.Finding) []report.Error {
+	out := make([]report.Error, len(all))
+	for i, f := range all {
+		out[i] = report.Error{Message: fmt.Sprintf("%s: %s: %s", f.Kernel, f.Kind, f.Message), Position: f.Position}
+	}
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/runner"
 	"github.com/gocute/gocute/cuda"
 	"github.com/gocute/gocute/cuda/tuned"
@@ -32,6 +33,7 @@ type tuneCmd struct {
 	Compile  bool     `help:"With --dry-run: compile them too, which tells registers and spills."`
 	Bundle   filePath `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
 	RunDir   filePath `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
+	jsonFlag
 }
 
 // Help is shown by --help.
@@ -82,6 +84,8 @@ func (c *tuneCmd) Run(s *session) error {
 	if !c.DryRun && c.Bundle == "" {
 		return c.measure(s, dev, b)
 	}
+	out := object[report.Tune](s)
+	prepared(out, b, s.shorten)
 	candidateTable(s, b)
 	if c.Bundle == "" {
 		return nil
@@ -89,6 +93,9 @@ func (c *tuneCmd) Run(s *session) error {
 	files, err := b.Files()
 	if err == nil {
 		err = tune.WriteFiles(absolute(s.dir, string(c.Bundle)), files)
+	}
+	if err == nil {
+		out.Bundle = s.relative(absolute(s.dir, string(c.Bundle)))
 	}
 	return err
 }
@@ -214,6 +221,10 @@ func (c *tuneCmd) measure(s *session, dev *cuda.Device, b *tune.Bundle) error {
 	if err != nil {
 		return err
 	}
+	out := object[report.Tune](s)
+	prepared(out, b, s.shorten)
+	measured(out, table.On(dev.Info()), b, c.Zeros)
+	out.Table = s.relative(path)
 	resultTable(s, table.On(dev.Info()), b, c.Zeros)
 	fmt.Fprintf(s.stdout, "%s\n", s.shorten(filepath.Clean(path)))
 	return nil

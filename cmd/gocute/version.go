@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/gocute/gocute/cmd/gocute/report"
 )
 
 // versionCmd is gocute version.
-type versionCmd struct{}
+type versionCmd struct{ jsonFlag }
 
 // Help is shown by --help.
 func (versionCmd) Help() string { return "Example: gocute version" }
@@ -15,6 +17,8 @@ func (versionCmd) Help() string { return "Example: gocute version" }
 // Run prints the version of the module, of Go and of the system.
 func (versionCmd) Run(s *session) error {
 	v := version()
+	out := object[report.Version](s)
+	out.Version, out.Revision, out.Go, out.OS, out.Arch = v.String(), v.revision, runtime.Version(), runtime.GOOS, runtime.GOARCH
 	fmt.Fprintf(s.stdout, "gocute %s %s %s/%s\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
 }
