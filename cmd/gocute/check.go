@@ -16,7 +16,8 @@ type checkCmd struct {
 	Set       settings `placeholder:"M=512,N=512" help:"Dims and scalars; those left out get defaults."`
 	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
 	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." default:"0,1,2,3" placeholder:"0,1,2"`
-	Mutate    bool     `help:"Take away or move each barrier, wait and predicate, one at a time, and print which check catches it."`
+	Mutate    bool     `xor:"findings" help:"Take away or move each barrier, wait and predicate, one at a time, and print which check catches it."`
+	SARIF     filePath `xor:"findings" name:"sarif" placeholder:"FILE" help:"Write the findings in SARIF 2.1.0 too, for code scanning; - is standard output, and the report goes to standard error."`
 	jsonFlag
 }
 
@@ -30,8 +31,27 @@ conflicts, instructions, occupancy. The exit status is 1 if anything is wrong or
 With -k, all other arguments are packages: gocute check -k gemm_f16 -k gemm_bf16 ./kernels`
 }
 
-// Run checks the kernels inside of a program that imports their package, each for itself.
+// Run checks the kernels, and writes the findings in SARIF if asked to.
 func (c *checkCmd) Run(s *session) error {
+	if c.SARIF == "" {
+		return c.check(s)
+	}
+	stdout := s.stdout
+	if c.SARIF == "-" {
+		if s.objects != nil {
+			return exitError{errors.New("gocute: --sarif - and --json both need standard output: give --sarif a file"), 2}
+		}
+		s.stdout = s.stderr
+	}
+	err := c.check(s)
+	if failed := c.writeSARIF(s, stdout, err); failed != nil {
+		return fmt.Errorf("--sarif: %w", failed)
+	}
+	return err
+}
+
+// check checks the kernels inside of a program that imports their package, each for itself.
+func (c *checkCmd) check(s *session) error {
 	switch {
 	case len(c.Kernels) == 0 && c.Kernel == "":
 		return exitError{errors.New("gocute: expected \"KERNEL [PKG ...]\", or -k NAME\nRun gocute --help, or gocute COMMAND --help, for usage"), 2}

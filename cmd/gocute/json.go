@@ -35,7 +35,7 @@ var objects = map[string]func() report.Answer{
 	"version":      func() report.Answer { return new(report.Version) },
 }
 
-// object is what --json prints, for the command to fill in. Without --json nobody reads it.
+// object is what --json prints, for the command to fill in.
 func object[T any, P interface {
 	*T
 	report.Answer
@@ -56,24 +56,23 @@ func commandPath(n *kong.Node) string {
 	return strings.Join(names, " ")
 }
 
-// beginJSON prepares the object of a command, if --json is given: text goes nowhere then.
+// beginJSON prepares the object of a command. With --json, text goes nowhere.
 func (s *session) beginJSON(args []string, selected *kong.Node) {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
-	}
-	if !slices.Contains(args, "--json") && !slices.Contains(args, "--json=true") {
-		return
 	}
 	s.answer = new(report.Unknown)
 	if empty := objects[commandPath(selected)]; empty != nil {
 		s.answer = empty()
 	}
-	s.objects, s.stdout = s.stdout, io.Discard
+	if slices.Contains(args, "--json") || slices.Contains(args, "--json=true") {
+		s.objects, s.stdout = s.stdout, io.Discard
+	}
 }
 
 // aside is where what the user's packages print goes: standard output, if that is not for an object.
 func (s *session) aside() io.Writer {
-	if s.answer != nil {
+	if s.objects != nil {
 		return s.stderr
 	}
 	return s.stdout
@@ -81,21 +80,11 @@ func (s *session) aside() io.Writer {
 
 // endJSON prints the object, with the error if there is one.
 func (s *session) endJSON(err error) error {
-	if s.answer == nil {
+	if s.objects == nil {
 		return nil
 	}
-	var many failure
-	switch {
-	case err == nil:
-	case s.ctx.Err() != nil:
-		s.answer.Fail(report.Error{Message: "interrupted"})
-	case errors.As(err, &many):
-		for _, text := range many {
-			s.answer.Fail(s.reportedError(text))
-		}
-	case !errors.Is(err, errSilent):
-		s.answer.Fail(s.reportedError(err.Error()))
-	case !s.answer.Failed():
+	s.answer.Fail(s.reportedErrors(err)...)
+	if err != nil && !s.answer.Failed() {
 		s.answer.Fail(report.Error{Message: "failed; standard error says why"})
 	}
 	data, err := report.Bytes(s.answer)
@@ -104,6 +93,25 @@ func (s *session) endJSON(err error) error {
 	}
 	_, err = s.objects.Write(data)
 	return err
+}
+
+// reportedErrors takes an error apart. One about which all has been said gives none.
+func (s *session) reportedErrors(err error) []report.Error {
+	var many failure
+	switch {
+	case err == nil:
+	case s.ctx.Err() != nil:
+		return []report.Error{{Message: "interrupted"}}
+	case errors.As(err, &many):
+		var out []report.Error
+		for _, text := range many {
+			out = append(out, s.reportedError(text))
+		}
+		return out
+	case !errors.Is(err, errSilent):
+		return []report.Error{s.reportedError(err.Error())}
+	}
+	return nil
 }
 
 var errorPlace = regexp.MustCompile(`(?s)^(\S[^\n]*?\.go):([0-9]+)(?::[0-9]+)?: (.*)$`)

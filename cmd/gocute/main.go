@@ -61,8 +61,8 @@ type session struct {
 	dir            string // the working folder, absolute
 	stdout, stderr io.Writer
 
-	answer  report.Answer // what --json prints; nil without it
-	objects io.Writer     // where to: standard output
+	answer  report.Answer // what --json prints
+	objects io.Writer     // where to: standard output; nil without --json
 }
 
 // failure is an error with several lines to print, a mistake each.

@@ -74,7 +74,12 @@ func (c *runCmd) tell(s *session, a runner.Response) error {
 func findingErrors(all []report.Finding) []report.Error {
 	out := make([]report.Error, len(all))
 	for i, f := range all {
-		out[i] = report.Error{Message: fmt.Sprintf("%s: %s: %s", f.Kernel, f.Kind, f.Message), Position: f.Position}
+		out[i] = findingError(f)
 	}
 	return out
+}
+
+// findingError is a finding as an error.
+func findingError(f report.Finding) report.Error {
+	return report.Error{Message: fmt.Sprintf("%s: %s: %s", f.Kernel, f.Kind, f.Message), Position: f.Position}
 }

@@ -7,6 +7,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -107,8 +108,12 @@ type Version struct {
 // Bytes is the object as gocute prints it: indented, with a newline at its end. Lists that are empty are [], not null.
 func Bytes(a Answer) ([]byte, error) {
 	lists(reflect.ValueOf(a))
-	data, err := json.MarshalIndent(a, "", "  ")
-	return append(data, '\n'), err
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(a)
+	return b.Bytes(), err
 }
 
 // lists makes empty lists of nil ones, so that programs can go over them without a question.
