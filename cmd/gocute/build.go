@@ -27,12 +27,15 @@ type buildCmd struct {
 
 // Help is shown by --help.
 func (buildCmd) Help() string {
-	return `Example: gocute build ./kernels -o out
-Example: gocute build ./out/gemm_f16
-Example: gocute build --compiler nvrtc --no-cache ./out/gemm_f16
+	return `Generates as gocute gen does and compiles for sm_80 and sm_90, and to PTX for later GPUs, into DIR/NAME/bin, which
+the launcher embeds. Kernels with instructions of one architecture alone are compiled for that one: sm_90a. A generated package is compiled as it is. With -k, the other kernels may be wrong. SMEM counts static and dynamic shared memory.
 
-Generates as gocute gen does and compiles for sm_80 and sm_90, and to PTX for later GPUs, into DIR/NAME/bin, which
-the launcher embeds. Kernels with instructions of one architecture alone are compiled for that one: sm_90a. A generated package is compiled as it is. With -k, the other kernels may be wrong. SMEM counts static and dynamic shared memory.`
+Examples:
+
+  gocute build ./kernels -o out
+  gocute build -k gemm_f16 ./kernels
+  gocute build ./out/gemm_f16
+  gocute build --compiler nvrtc --no-cache ./out/gemm_f16`
 }
 
 // unit is one kernel to compile.

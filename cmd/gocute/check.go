@@ -23,12 +23,17 @@ type checkCmd struct {
 
 // Help is shown by --help.
 func (checkCmd) Help() string {
-	return `Example: gocute check gemm_f16 ./kernels -set M=200,N=136,K=64
-
-Runs the kernel in the emulator with all of its checks, compares with its references, also exactly in the field of
+	return `Runs the kernel in the emulator with all of its checks, compares with its references, also exactly in the field of
 2^61-1 elements if the kernel is linear in its inputs, and prints what it costs: bytes, sectors of global memory, bank
 conflicts, instructions, occupancy. The exit status is 1 if anything is wrong or a budget of the kernel is exceeded.
-With -k, all other arguments are packages: gocute check -k gemm_f16 -k gemm_bf16 ./kernels`
+With -k, all other arguments are packages. gocute help findings explains each kind of finding.
+
+Examples:
+
+  gocute check gemm_f16 ./kernels -set M=200,N=136,K=64
+  gocute check -k copy_4x32 -k copy_4x64 ./kernels
+  gocute check mma_tile ./kernels --mutate
+  gocute check copy_4x32 ./kernels --sarif gocute.sarif`
 }
 
 // Run checks the kernels, and writes the findings in SARIF if asked to.

@@ -26,17 +26,23 @@ type evalCmd struct {
 // Help is shown by --help.
 func (evalCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Example: gocute eval 'right_inverse(((1,4),(4,8)):((128,8),(32,1)))'
-
-Statements are separated by semicolons, and A=… binds a name; a bound layout is called with a coordinate: A(2,3). Names that
+	b.WriteString(`Statements are separated by semicolons, and A=… binds a name; a bound layout is called with a coordinate: A(2,3). Names that
 are not bound are integers of at least 1. An operation that refuses its arguments exits 1; a text that cannot be read exits 2.
 With - each line of standard input is an expression of its own, and each gives one line: its value, or error: and the reason.
 
+Examples:
+
+  gocute eval 'right_inverse(((1,4),(4,8)):((128,8),(32,1)))'
+  gocute eval 'A=(8,64):(64,1); zipped_divide(A,(4,8))'
+  gocute eval --explain 'composition((8,4):(4,1),(4,2))'
+  gocute eval --json 'A=(8,64):(64,1); A(2,3)'
+
 Operations:
+
 `)
 	for _, name := range calc.Operations() {
 		args, means, _ := calc.Usage(name)
-		fmt.Fprintf(&b, "  %s(%s): %s\n", name, args, means)
+		b.WriteString("  " + strings.TrimLeft(wrapped(fmt.Sprintf("%s(%s): %s", name, args, means), "      ", helpWidth-2), " ")) // go/doc indents by 4, not by 2
 	}
 	return b.String()
 }

@@ -22,8 +22,9 @@ type findCmd struct {
 // Help is shown by --help.
 func (findCmd) Help() string {
 	return `Examples:
+
   gocute find swizzle '(64,64):(64,1)' --type f16 --ldmatrix
-  gocute find swizzle '(64,64):(64,1)' --type f16 --ldmatrix --stores '((8,16),8):((512,1),64)' --vector 128
+  gocute find swizzle '(64,64):(64,1)' --ldmatrix --stores '((8,16),8):((512,1),64)' --vector 128
   gocute find padding '(64,64):(64,1)' --type f16 --ldmatrix
   gocute find copy 128,64 --type f16 --vector 128 --threads 256`
 }

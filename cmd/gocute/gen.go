@@ -23,7 +23,12 @@ type listCmd struct {
 
 // Help is shown by --help.
 func (listCmd) Help() string {
-	return "Example: gocute list ./kernels\n\nA kernel is an exported function without parameters that returns *dsl.Kernel, and a family one that returns *dsl.Family."
+	return `A kernel is an exported function without parameters that returns *dsl.Kernel, and a family one that returns *dsl.Family.
+
+Examples:
+
+  gocute list ./kernels
+  gocute list --json ./...`
 }
 
 // Run lists the kernels with their functions and arguments.
@@ -113,12 +118,19 @@ type genCmd struct {
 
 // Help is shown by --help.
 func (genCmd) Help() string {
-	return `Example: gocute gen ./kernels -o out
-
-Each kernel gets a package of its own, DIR/NAME: NAME.cu, a typed launcher NAME.go, and the folder bin for
+	return `Each kernel gets a package of its own, DIR/NAME: NAME.cu, a typed launcher NAME.go, and the folder bin for
 compiled images (gocute build). Run go mod tidy afterwards: launchers import more of gocute than kernels do.
 With -k, the other kernels may be wrong, and their folders are left alone.
-In a source file: //go:generate gocute gen . -o ../out`
+
+Examples:
+
+  gocute gen ./kernels -o out
+  gocute gen ./kernels -o out --check
+  gocute gen -k gemm_f16 ./kernels
+
+In a source file:
+
+  //go:generate go run github.com/gocute/gocute/cmd/gocute gen . -o ../out`
 }
 
 // Run generates all kernels in memory, and only then writes.

@@ -52,7 +52,11 @@ type cli struct {
 	Eval    evalCmd    `cmd:"" help:"Evaluate an expression of layout algebra."`
 	Find    findCmd    `cmd:"" help:"Find a swizzle, a padding, or thread and value layouts for a goal."`
 	Show    showCmd    `cmd:"" help:"Draw layouts, TV layouts, atoms, tiled copies and shared memory as SVG."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Version versionCmd `cmd:"" help:"Print the version, as gocute --version does."`
+
+	Help       helpCmd       `cmd:"" help:"Help on a command or on a topic, such as environment, exit-status, findings."`
+	Completion completionCmd `cmd:"" help:"Print the script that completes commands in bash, zsh or fish."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:""`
 }
 
 // session is what commands share.
@@ -79,7 +83,7 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	var c cli
 	status := -1
 	parser, err := kong.New(&c, kong.Name("gocute"), kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { status = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Exit(func(code int) { status = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: helpWidth}),
 		kong.Description("Generates, compiles and runs CUDA kernels that are written in Go with github.com/gocute/gocute/dsl."))
 	if err != nil {
 		fmt.Fprintln(stderr, "gocute: internal error:", err)
@@ -87,6 +91,9 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
+	}
+	if args[0] == "--version" || args[0] == "-version" {
+		args = append([]string{"version"}, args[1:]...)
 	}
 	args = longFlags(parser.Model.Node, startsWithMinus(args))
 	parsed, err := parser.Parse(args)

@@ -21,11 +21,15 @@ type runCmd struct {
 
 // Help is shown by --help.
 func (runCmd) Help() string {
-	return `Example: gocute run gemm_f16 ./kernels -set M=512,N=512,K=512 -on cpu
-
-Compares with the references that the kernel gives with dsl.Expect, computed in float64. The emulator also checks
+	return `Compares with the references that the kernel gives with dsl.Expect, computed in float64. The emulator also checks
 for races, reads of bytes in flight, accesses out of bounds and more. The last line is PASS or FAIL, or RAN if the kernel has no reference. The exit
-status is 1 if anything is wrong.`
+status is 1 if anything is wrong.
+
+Examples:
+
+  gocute run gemm_f16 ./kernels -set M=200,N=136,K=64 -on cpu
+  gocute run GEMMF16 ./kernels -set M=64,N=64,K=64 -on cpu --schedules 0,1
+  gocute run copy_4x32 ./kernels -on cpu --json`
 }
 
 // Run runs the kernel inside of a program that imports its package.

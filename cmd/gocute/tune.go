@@ -38,13 +38,19 @@ type tuneCmd struct {
 
 // Help is shown by --help.
 func (tuneCmd) Help() string {
-	return `Example: gocute tune gemm ./kernels -set M=4096,N=4096,K=4096
-Example: gocute tune gemm ./kernels --dry-run --compile --arch sm_90
-Example: gocute tune gemm ./kernels --bundle gemm.bundle, and on the machine with the GPU: gocute tune --run gemm.bundle
-
-A family is an exported function without parameters that returns *dsl.Family. Candidates that cannot be good are left
+	return `A family is an exported function without parameters that returns *dsl.Family. Candidates that cannot be good are left
 out, with the reason; the others are compiled, checked against their references and measured in turns. The table is
-written after every round; the same command goes on where it was interrupted. Programs choose by it with cuda/tuned.`
+written after every round; the same command goes on where it was interrupted. Programs choose by it with cuda/tuned.
+
+Examples:
+
+  gocute tune gemm ./kernels -set M=4096,N=4096,K=4096
+  gocute tune gemm ./kernels --dry-run --arch sm_90
+
+On a machine without a GPU, and then on one with it:
+
+  gocute tune gemm ./kernels --arch sm_90 --bundle gemm.bundle
+  gocute tune --run gemm.bundle`
 }
 
 // Run prepares and measures, or does one half of it.
