@@ -36,7 +36,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "gocute:", err)
 		os.Exit(1)
 	}
-	os.Exit(run(ctx, dir, os.Args[1:], os.Stdout, os.Stderr))
+	status := run(ctx, dir, os.Args[1:], os.Stdout, os.Stderr)
+	if err := os.Stdout.Close(); err != nil && status == 0 { // some file systems tell only now that they have no space
+		fmt.Fprintln(os.Stderr, "gocute: standard output is incomplete:", err)
+		status = 1
+	}
+	os.Exit(status)
 }
 
 // cli is the command line.
@@ -68,8 +73,14 @@ func (f failure) Error() string { return strings.Join(f, "\n") }
 // errSilent is a failure about which everything has been said.
 var errSilent = errors.New("failed")
 
-// run is the command without the process around it.
+// run is the command without the process around it. Its status is 0 only if all of the output could be written.
 func run(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
+	out := &checkedWriter{to: stdout}
+	return out.finish(command(ctx, dir, args, out, stderr), stderr)
+}
+
+// command is run with a writer that keeps the error of a write.
+func command(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
 	s := &session{ctx: ctx, dir: dir, stdout: stdout, stderr: stderr}
 	var c cli
 	status := -1
@@ -84,6 +95,9 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 		args = []string{"--help"}
 	}
 	parsed, err := parser.Parse(longFlags(parser.Model.Node, startsWithMinus(args)))
+	if s.lost() != nil { // in printing help
+		return 1
+	}
 	if status >= 0 { // --help was asked for and has been printed
 		return status
 	}
@@ -119,7 +133,7 @@ func (s *session) report(err error) int {
 		fmt.Fprintln(s.stderr, "gocute: interrupted")
 		return 1
 	}
-	if !errors.Is(err, errSilent) {
+	if lost := (*lostOutput)(nil); !errors.Is(err, errSilent) && !errors.As(err, &lost) { // finish tells of the latter
 		fmt.Fprintln(s.stderr, s.shorten(err.Error()))
 	}
 	if e := (exitError{}); errors.As(err, &e) {

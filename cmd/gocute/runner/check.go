@@ -33,8 +33,7 @@ func inspect(ctx context.Context, req Request, pkgs []Package) Response {
 		return Response{Errors: lines(err)}
 	}
 	in.Compile(ctx)
-	fmt.Println(in)
-	return Response{Failed: in.Err() != nil}
+	return print(Response{Failed: in.Err() != nil}, fmt.Sprintln(in))
 }
 
 // mutate prints what becomes of the kernel's mutants, at the sizes given or at those that exercise its tails.
@@ -48,6 +47,5 @@ func mutate(ctx context.Context, k *dsl.Kernel, args check.Args, given bool) Res
 		return Response{Errors: lines(err)}
 	}
 	table, _ := check.MutantTable(verdicts)
-	fmt.Print(table)
-	return Response{}
+	return print(Response{}, table)
 }

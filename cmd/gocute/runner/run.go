@@ -41,8 +41,7 @@ func run(ctx context.Context, req Request, pkgs []Package) Response {
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}
-	fmt.Println(result)
-	return Response{Failed: result.Err() != nil}
+	return print(Response{Failed: result.Err() != nil}, fmt.Sprintln(result))
 }
 
 // arguments sorts the settings into dims and scalars.

@@ -146,6 +146,14 @@ func serve(protocol int, pkgs []Package) (err error) {
 	return os.WriteFile(req.Response, data, 0o600)
 }
 
+// print writes a result to standard output, which is the command's; res is the response if that worked.
+func print(res Response, text string) Response {
+	if _, err := fmt.Print(text); err != nil {
+		return Response{Errors: []string{"standard output is incomplete: " + err.Error()}}
+	}
+	return res
+}
+
 // record calls a kernel's function. Mistakes inside of Define are the kernel's own; others are errors here.
 func record(f Func) (k *dsl.Kernel, err error) {
 	defer func() {
