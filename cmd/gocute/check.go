@@ -78,6 +78,8 @@ func (c *checkCmd) check(s *session) error {
 		switch err := c.one(s, l, name); {
 		case errors.Is(err, errSilent):
 			failed = true
+		case s.lost() != nil:
+			return s.lost()
 		case err != nil:
 			errs = append(errs, err.Error())
 		}

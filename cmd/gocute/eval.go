@@ -164,7 +164,8 @@ func evalLines(in io.Reader, out io.Writer) error {
 			return w.Flush()
 		}
 		if err != nil {
-			return errors.Join(fmt.Errorf("standard input: %w", err), w.Flush())
+			_ = w.Flush() // run tells of an error
+			return fmt.Errorf("standard input: %w", err)
 		}
 		if r.Buffered() == 0 {
 			if err := w.Flush(); err != nil {

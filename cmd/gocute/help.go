@@ -65,8 +65,8 @@ func (c *helpCmd) topic(s *session, root *kong.Node) error {
 }
 
 // printHelp prints what the command prints with --help.
-func printHelp(s *session, command []string) error {
-	if status := run(s.ctx, s.dir, append(slices.Clone(command), "--help"), s.stdout, s.stderr); status != 0 {
+func printHelp(s *session, path []string) error {
+	if status := command(s.ctx, s.dir, append(slices.Clone(path), "--help"), s.stdout, s.stderr); status != 0 {
 		return errSilent
 	}
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -89,7 +90,7 @@ func (s *session) endJSON(err error) error {
 	}
 	data, err := report.Bytes(s.answer)
 	if err != nil {
-		return err
+		return fmt.Errorf("internal error: --json: %w", err)
 	}
 	_, err = s.objects.Write(data)
 	return err

@@ -38,7 +38,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "gocute:", err)
 		os.Exit(1)
 	}
-	os.Exit(run(ctx, dir, os.Args[1:], os.Stdout, os.Stderr))
+	status := run(ctx, dir, os.Args[1:], os.Stdout, os.Stderr)
+	if err := os.Stdout.Close(); err != nil && status == 0 { // some file systems tell only now that they have no space
+		fmt.Fprintln(os.Stderr, "gocute: standard output is incomplete:", err)
+		status = 1
+	}
+	os.Exit(status)
 }
 
 // cli is the command line.
@@ -77,8 +82,14 @@ func (f failure) Error() string { return strings.Join(f, "\n") }
 // errSilent is a failure about which everything has been said.
 var errSilent = errors.New("failed")
 
-// run is the command without the process around it.
+// run is the command without the process around it. Its status is 0 only if all of the output could be written.
 func run(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
+	out := &checkedWriter{to: stdout}
+	return out.finish(command(ctx, dir, args, out, stderr), stderr)
+}
+
+// command is run with a writer that keeps the error of a write.
+func command(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
 	s := &session{ctx: ctx, dir: dir, stdout: stdout, stderr: stderr}
 	var c cli
 	status := -1
@@ -97,13 +108,16 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	}
 	args = longFlags(parser.Model.Node, startsWithMinus(args))
 	parsed, err := parser.Parse(args)
+	if s.lost() != nil { // in printing help
+		return 1
+	}
 	if status >= 0 { // --help was asked for and has been printed
 		return status
 	}
 	if err != nil {
 		if bad := (*kong.ParseError)(nil); errors.As(err, &bad) {
 			s.beginJSON(args, bad.Context.Selected())
-			err = errors.Join(err, s.endJSON(err))
+			_ = s.endJSON(err) // err is told all the same
 		}
 		fmt.Fprintf(stderr, "gocute: %s\n%sRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()), minusHint(args, err))
 		return 2
@@ -111,7 +125,8 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	s.beginJSON(args, parsed.Selected())
 	switch name, _, _ := strings.Cut(parsed.Command(), " "); name {
 	case "eval", "find", "show": // they compute without looking at the context
-		return s.report(s.interruptible(func() error { return parsed.Run(s) }))
+		own := *s
+		return s.report(s.interruptible(func() error { return parsed.Run(&own) }))
 	}
 	return s.report(parsed.Run(s))
 }
@@ -124,14 +139,15 @@ func (s *session) interruptible(work func() error) error {
 	case err := <-done:
 		return err
 	case <-s.ctx.Done():
+		s.answer = new(report.Unknown) // the work may go on filling in its own
 		return s.ctx.Err()
 	}
 }
 
 // report prints an error, one line for each mistake, and returns the exit status.
 func (s *session) report(err error) int {
-	if failed := s.endJSON(err); failed != nil {
-		err = errors.Join(err, failed)
+	if failed := s.endJSON(err); err == nil {
+		err = failed
 	}
 	if err == nil {
 		return 0
@@ -140,7 +156,7 @@ func (s *session) report(err error) int {
 		fmt.Fprintln(s.stderr, "gocute: interrupted")
 		return 1
 	}
-	if !errors.Is(err, errSilent) {
+	if lost := (*lostOutput)(nil); !errors.Is(err, errSilent) && !errors.As(err, &lost) { // finish tells of the latter
 		fmt.Fprintln(s.stderr, s.shorten(err.Error()))
 	}
 	if e := (exitError{}); errors.As(err, &e) {

@@ -144,6 +144,9 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 		killGroup(cmd)
 	}
 	noise.flush()
+	if lost := s.lost(); lost != nil { // the program may have died of it
+		return res, lost
+	}
 	data, readErr := os.ReadFile(req.Response)
 	if readErr != nil {
 		return res, s.failed(p, err, noise)
