@@ -97,7 +97,10 @@ func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out
 	out.Compared = int64(len(sample))
 	exact := slices.Clone(want)
 	for i := range want { // the best that an output of this kind can hold
-		want[i] = elem.Decode(t.p.Elem, elem.Encode(t.p.Elem, want[i]))
+		if want[i] == want[i] { // a NaN stays one: a kind that has none cannot hold what the reference asks for
+			want[i] = elem.Decode(t.p.Elem, elem.Encode(t.p.Elem, want[i]))
+		}
+		out.count(want[i])
 	}
 	out.RMS = rootMeanSquare(want)
 	diffs := make([]float64, len(want))
@@ -125,6 +128,16 @@ func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out
 		out.Relative /= out.RMS
 	}
 	return nil
+}
+
+// count notes an expected value that is no finite number: such values say nothing about how exact the others are.
+func (o *Output) count(want float64) {
+	switch {
+	case math.IsNaN(want):
+		o.NaNs++
+	case math.IsInf(want, 0):
+		o.Infinities++
+	}
 }
 
 // rootMeanSquare is that of the finite values, 0 where there are none: one infinity must not excuse the others.

@@ -50,6 +50,8 @@ type Output struct {
 	Compared  int64 // elements compared with the reference; fewer than Elements is a sample
 	Wrong     int64 // of those, how many miss the tolerance
 
+	NaNs, Infinities int64 // expected values of these kinds; a NaN is met by any NaN, an infinity by one of its sign
+
 	Tolerance float64 // relative to RMS
 	RMS       float64 // root mean square of the expected values
 	MaxAbs    float64 // the greatest error
@@ -221,5 +223,17 @@ func (o *Output) summary() string {
 	if o.MaxAbs > 0 {
 		s += fmt.Sprintf(" at %s (got %.8g, expected %.8g)", coord(o.At), o.Got, o.Want)
 	}
-	return s + fmt.Sprintf(", relative %.3g, allowed %.3g", o.Relative, o.Tolerance*o.RMS)
+	return s + fmt.Sprintf(", relative %.3g, allowed %.3g", o.Relative, o.Tolerance*o.RMS) + o.special()
+}
+
+// special says how many of the expected values are no finite numbers, which have to be met in their places.
+func (o *Output) special() string {
+	if o.NaNs+o.Infinities == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("; the reference is NaN at %d and infinite at %d of them", o.NaNs, o.Infinities)
+	if o.NaNs+o.Infinities == o.Compared {
+		s += ", so that no finite value was compared"
+	}
+	return s
 }

@@ -151,21 +151,29 @@ func refusal(err error) string {
 	return clip(err.Error())
 }
 
+// maxLine is how many bytes a line of standard input may have. calc takes less: up to here a line costs its own value
+// alone, and beyond it the input is no text of lines.
+const maxLine = 1 << 20
+
 // evalLines evaluates a line at a time. Results are written at the latest when the reader would have to wait.
 func evalLines(in io.Reader, out io.Writer) error {
-	r, w := bufio.NewReaderSize(in, 1<<16), bufio.NewWriterSize(out, 1<<16)
-	for {
-		line, err := r.ReadString('\n')
-		if line != "" {
-			w.WriteString(evalLine(strings.TrimRight(line, "\r\n")))
+	r, w := bufio.NewReaderSize(in, maxLine), bufio.NewWriterSize(out, 1<<16)
+	for n := 1; ; n++ {
+		line, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			_ = w.Flush() // run tells of an error
+			return fmt.Errorf("standard input, line %d: expected an expression a line, but it has more than %d bytes", n, maxLine)
+		}
+		if len(line) > 0 {
+			w.WriteString(evalLine(strings.TrimRight(string(line), "\r\n")))
 			w.WriteByte('\n')
 		}
 		if errors.Is(err, io.EOF) {
 			return w.Flush()
 		}
 		if err != nil {
-			_ = w.Flush() // run tells of an error
-			return fmt.Errorf("standard input: %w", err)
+			_ = w.Flush()
+			return fmt.Errorf("standard input, line %d: %w", n, err)
 		}
 		if r.Buffered() == 0 {
 			if err := w.Flush(); err != nil {
