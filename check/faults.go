@@ -166,7 +166,7 @@ func (in *Inspection) Occupancies() []Occupancy {
 		if in.kernel != nil && c.arch < in.kernel.Arch {
 			continue
 		}
-		n := c.blocks(in.Threads, in.Registers, in.Shared)
+		n := c.blocks(in.Threads, in.registersOn(c), in.Shared)
 		out = append(out, Occupancy{c.name(), n, float64(n*in.Threads) / float64(c.threads)})
 	}
 	return out

@@ -62,7 +62,7 @@ func (c *evalCmd) Run(s *session) error {
 		return exitError{errors.New("--explain shows the steps of one expression, and - reads one a line: use one of both"), 2}
 	}
 	if c.Expr == "-" {
-		if s.answer != nil {
+		if s.objects != nil {
 			return evaluatedLines(object[report.Eval](s), os.Stdin)
 		}
 		return evalLines(os.Stdin, s.stdout)
@@ -155,25 +155,33 @@ func refusal(err error) string {
 // alone, and beyond it the input is no text of lines.
 const maxLine = 1 << 20
 
+// nextLine reads the n-th line without its end; ok is false where there is none. The error is io.EOF after the last one.
+func nextLine(r *bufio.Reader, n int) (line string, ok bool, err error) {
+	data, err := r.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return "", false, fmt.Errorf("standard input, line %d: expected an expression a line, but it has more than %d bytes", n, maxLine)
+	case err != nil && !errors.Is(err, io.EOF):
+		err = fmt.Errorf("standard input, line %d: %w", n, err)
+	}
+	return strings.TrimRight(string(data), "\r\n"), len(data) > 0, err
+}
+
 // evalLines evaluates a line at a time. Results are written at the latest when the reader would have to wait.
 func evalLines(in io.Reader, out io.Writer) error {
 	r, w := bufio.NewReaderSize(in, maxLine), bufio.NewWriterSize(out, 1<<16)
 	for n := 1; ; n++ {
-		line, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			_ = w.Flush() // run tells of an error
-			return fmt.Errorf("standard input, line %d: expected an expression a line, but it has more than %d bytes", n, maxLine)
-		}
-		if len(line) > 0 {
-			w.WriteString(evalLine(strings.TrimRight(string(line), "\r\n")))
+		line, ok, err := nextLine(r, n)
+		if ok {
+			w.WriteString(evalLine(line))
 			w.WriteByte('\n')
 		}
 		if errors.Is(err, io.EOF) {
 			return w.Flush()
 		}
 		if err != nil {
-			_ = w.Flush()
-			return fmt.Errorf("standard input, line %d: %w", n, err)
+			_ = w.Flush() // run tells of an error
+			return err
 		}
 		if r.Buffered() == 0 {
 			if err := w.Flush(); err != nil {

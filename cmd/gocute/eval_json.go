@@ -47,19 +47,25 @@ func (c *evalCmd) evaluated(out *report.Eval, v calc.Value, err error) {
 	out.Results = append(out.Results, r)
 }
 
+// maxLines is how many bytes of lines one object is made of: all of it is in memory before it is printed.
+const maxLines = 64 << 20
+
 // evaluatedLines is evalLines into an object.
 func evaluatedLines(out *report.Eval, in io.Reader) error {
-	r := bufio.NewReaderSize(in, 1<<16)
-	for n := 1; ; n++ {
-		line, err := r.ReadString('\n')
-		if line != "" {
-			out.Results = append(out.Results, valueOfLine(strings.TrimRight(line, "\r\n"), n))
+	r := bufio.NewReaderSize(in, maxLine)
+	for n, size := 1, 0; ; n++ {
+		line, ok, err := nextLine(r, n)
+		if size += len(line) + 1; size > maxLines {
+			return fmt.Errorf("standard input, line %d: expected at most %d bytes with --json: evaluate it in parts, or without --json", n, maxLines)
+		}
+		if ok {
+			out.Results = append(out.Results, valueOfLine(line, n))
 		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("standard input: %w", err)
+			return err
 		}
 	}
 }

@@ -48,12 +48,14 @@ type Output struct {
 
 // Comparison is how far an output is from its reference.
 type Comparison struct {
-	MaxError Number  `json:"maxError"`       // absolute
-	At       []int64 `json:"at,omitempty"`   // the coordinate of it
-	Got      Number  `json:"got"`            // there
-	Expected Number  `json:"expected"`       // there
-	Relative Number  `json:"relativeError"`  // Frobenius norm of the errors over that of the expected values
-	RMS      Number  `json:"rootMeanSquare"` // of the expected values
+	MaxError Number  `json:"maxError"`           // absolute
+	At       []int64 `json:"at,omitempty"`       // the coordinate of it
+	Got      Number  `json:"got"`                // there
+	Expected Number  `json:"expected"`           // there
+	Relative Number  `json:"relativeError"`      // Frobenius norm of the errors over that of the expected values
+	RMS      Number  `json:"rootMeanSquare"`     // of the expected values that are finite
+	NaNs     int64   `json:"expectedNaNs"`       // expected values that are NaN, which any NaN meets
+	Infs     int64   `json:"expectedInfinities"` // expected values that are infinite, which one of the same sign meets
 	// Allowed is absolute: the stated tolerance times rootMeanSquare. A larger error is right where it is one rounding of
 	// the element type.
 	Allowed Number `json:"allowedError"`
@@ -108,9 +110,16 @@ type Cost struct {
 	Instructions map[string]int64 `json:"warpInstructions"` // by kind, each counted once a warp
 	Threads      int              `json:"threadsPerBlock"`
 	Shared       int              `json:"sharedBytesPerBlock"`
-	Registers    int              `json:"registersPerThread,omitempty"` // left out where no nvcc was found
-	Occupancy    []Occupancy      `json:"occupancy"`
-	Accesses     []Access         `json:"accesses"`
+	// Compiled is what ptxas reports, for each architecture. It is empty where no nvcc was found.
+	Compiled  []Compiled  `json:"compiled"`
+	Occupancy []Occupancy `json:"occupancy"`
+	Accesses  []Access    `json:"accesses"`
+}
+
+// Compiled is what a kernel takes on one architecture.
+type Compiled struct {
+	Arch string `json:"arch"` // such as sm_90
+	Resources
 }
 
 // Traffic is what is moved of one tensor in global memory.

@@ -69,7 +69,7 @@ func output(o *check.Output) report.Output {
 		Compared: o.Compared, Wrong: o.Wrong, Unwritten: o.Unwritten, Outside: o.Outside}
 	if o.Reference {
 		out.Comparison = &report.Comparison{MaxError: report.Number(o.MaxAbs), At: o.At, Got: report.Number(o.Got),
-			Expected: report.Number(o.Want), Relative: report.Number(o.Relative), RMS: report.Number(o.RMS),
+			Expected: report.Number(o.Want), Relative: report.Number(o.Relative), RMS: report.Number(o.RMS), NaNs: o.NaNs, Infs: o.Infinities,
 			Allowed: report.Number(o.Tolerance * o.RMS)}
 	}
 	return out
@@ -115,9 +115,13 @@ func (r reporter) checked(in *check.Inspection) *report.Checked {
 }
 
 func (r reporter) cost(in *check.Inspection) *report.Cost {
-	out := &report.Cost{Instructions: in.Result.Report.Counts.Instructions, Threads: in.Threads, Shared: in.Shared, Registers: in.Registers}
+	out := &report.Cost{Instructions: in.Result.Report.Counts.Instructions, Threads: in.Threads, Shared: in.Shared}
 	for _, t := range in.Traffic {
 		out.Traffic = append(out.Traffic, report.Traffic(t))
+	}
+	for _, c := range in.Compiled {
+		out.Compiled = append(out.Compiled, report.Compiled{Arch: c.Arch, Resources: report.Resources{Registers: c.Registers, SpillStores: c.SpillStores,
+			SpillLoads: c.SpillLoads, Stack: max(c.StackFrame, c.CumulativeStack), Shared: c.StaticSmem + in.Shared}})
 	}
 	for _, o := range in.Occupancies() {
 		out.Occupancy = append(out.Occupancy, report.Occupancy{Arch: o.Arch, Blocks: o.Blocks, Fraction: report.Number(o.Fraction)})
