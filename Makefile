@@ -3,7 +3,7 @@ export CGO_ENABLED := 0
 GO ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOCUTE := $(GO) run ./cmd/gocute
-MODULES := ./tests/device $(wildcard ./examples/*)
+MODULES := ./tests/device ./tests/sarif $(wildcard ./examples/*)
 LDFLAGS := -ldflags="-s -w" -trimpath
 
 .PHONY: demo test check vet generate gpu-bundle tune-bundle agree bench times laws test-golden fuzz clean

@@ -31,6 +31,9 @@ func (p *plan) compare(ctx context.Context, expects []dsl.Expectation, res *Resu
 				}
 			}
 		}
+		if out.Wrong > 0 && res.Report != nil {
+			out.writer, _, _, _ = res.Report.Writer(t.p.Name, t.offset(out.At))
+		}
 		t.coverage(out)
 		if t.p.Write || out.Outside > 0 {
 			res.Outputs = append(res.Outputs, out)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gocute/gocute/algebra/sym"
@@ -23,8 +24,9 @@ type Inspection struct {
 	Result    *Result
 	Exact     *ExactResult // nil where the kernel is not linear; NotExact says why
 	NotExact  error
-	Traffic   []Traffic // of each tensor in global memory
-	Registers int       // of a thread, 0 before Compile or where no nvcc was found
+	Traffic   []Traffic            // of each tensor in global memory
+	Registers int                  // of a thread, the most on any architecture; 0 before Compile or where no nvcc was found
+	Compiled  []build.KernelReport // what ptxas says, for each architecture
 	Threads   int
 	Shared    int // bytes of a block
 	Budgets   []BudgetResult
@@ -80,30 +82,52 @@ func Inspect(ctx context.Context, k *dsl.Kernel, args Args, opt Options) (*Inspe
 	return in, nil
 }
 
-// Compile asks ptxas for the kernel's registers; they stay unknown where there is no nvcc.
+// Compile asks ptxas for the kernel's registers, spills and stack on every architecture that gocute build compiles for;
+// they stay unknown where there is no nvcc.
 func (in *Inspection) Compile(ctx context.Context) {
-	if in.Registers == 0 {
-		in.Registers = registers(ctx, in.kernel)
+	if in.Compiled != nil {
+		return
+	}
+	in.Compiled = compiled(ctx, in.kernel)
+	for _, c := range in.Compiled {
+		in.Registers = max(in.Registers, c.Registers)
 	}
 }
 
-func registers(ctx context.Context, c *cir.Kernel) int {
+func compiled(ctx context.Context, c *cir.Kernel) (out []build.KernelReport) {
 	code, err := gencuda.Print(c, gencuda.Options{})
 	if err != nil {
-		return 0
+		return nil
 	}
 	tc, err := build.Find(ctx, build.Options{NoInstall: true})
 	if err != nil {
-		return 0
+		return nil
 	}
-	arch := build.ArchFor(fmt.Sprintf("sm_%d", c.Arch), c.Exactly)
-	out, err := tc.Compile(ctx, build.Source{Name: c.Name, Code: code, Archs: []string{arch}, PTXArchs: []string{}})
+	archs, _ := build.ArchsOf(c.Arch, c.Exactly)
+	res, err := tc.Compile(ctx, build.Source{Name: c.Name, Code: code, Archs: archs, PTXArchs: []string{}})
 	if err != nil {
-		return 0
+		return nil
 	}
-	b, _ := out.Binary(arch)
-	rep, _ := b.Report.Kernel(c.Name)
-	return rep.Registers
+	for _, arch := range archs {
+		if b, ok := res.Binary(arch); ok {
+			if rep, ok := b.Report.Kernel(c.Name); ok {
+				rep.Arch = arch
+				out = append(out, rep)
+			}
+		}
+	}
+	return out
+}
+
+// registersOn is how many registers a thread has on a chip, which runs the newest image that is not newer than itself.
+func (in *Inspection) registersOn(c chip) int {
+	n := in.Registers
+	for _, rep := range in.Compiled { // in ascending order
+		if arch, err := strconv.Atoi(strings.TrimRight(strings.TrimPrefix(rep.Arch, "sm_"), "a")); err == nil && arch <= c.arch {
+			n = rep.Registers
+		}
+	}
+	return n
 }
 
 // traffic sums up the bytes of each tensor; at least each of its elements is moved once, in each direction declared.
@@ -255,16 +279,20 @@ func (in *Inspection) costs(b *strings.Builder, rep *emu.Report) {
 	}
 	slices.Sort(kinds)
 	fmt.Fprintf(b, "  warps    %s\n", strings.Join(kinds, ", "))
-	regs := "registers unknown"
-	if in.Registers > 0 {
-		regs = text.Count(in.Registers, "register")
+	regs := ""
+	if in.Registers == 0 {
+		regs = ", registers unknown"
 	}
-	fmt.Fprintf(b, "  block    %s, %d bytes of shared memory, %s\n", text.Count(in.Threads, "thread"), in.Shared, regs)
+	fmt.Fprintf(b, "  block    %s, %d bytes of shared memory%s\n", text.Count(in.Threads, "thread"), in.Shared, regs)
+	for _, c := range in.Compiled {
+		fmt.Fprintf(b, "  ptxas    %s: %s, %d bytes of spill stores, %d bytes of spill loads, %d bytes of stack\n", c.Arch,
+			text.Count(c.Registers, "register"), c.SpillStores, c.SpillLoads, max(c.StackFrame, c.CumulativeStack))
+	}
 	for _, c := range chips {
 		if in.kernel != nil && c.arch < in.kernel.Arch {
 			continue // which does not run it
 		}
-		n := c.blocks(in.Threads, in.Registers, in.Shared)
+		n := c.blocks(in.Threads, in.registersOn(c), in.Shared)
 		fmt.Fprintf(b, "  %s    %s an SM, %.0f %% of its threads\n", c.name(), text.Count(n, "block"), 100*float64(n*in.Threads)/float64(c.threads))
 	}
 	fmt.Fprintf(b, "  %-18s %-13s %-6s %6s %9s %11s %17s %10s\n", "line", "access", "memory", "bytes", "requests", "moved", "sectors (least)", "conflicts")

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -81,7 +82,7 @@ func TestCoverage(t *testing.T) {
 	x.guards = 2
 	var o Output
 	x.coverage(&o)
-	require.Equal(t, []string{"3 elements in or beside an input were written, the first at offset 7"}, o.problems(false))
+	require.Equal(t, []problem{{OutsideWrite, "3 elements in or beside an input were written, the first at offset 7", 3, nil}}, o.problems(false))
 }
 
 // TestInputs pins the generated numbers: a seed in an old report has to mean the same data.
@@ -133,4 +134,53 @@ func TestAllowed(t *testing.T) {
 	require.False(t, rounds(elem.KS8, 5.4999999, 4, 1e-6))
 	require.False(t, rounds(elem.KF16, 5.4999999, 6, 1))
 	require.Equal(t, 0.5, allowed(elem.KF16, 65504, 0.25, 2), "the next one is not a number")
+}
+
+// TestNotFinite: a NaN or an infinity is met in its place by its like only, nothing else excuses it, and the report
+// says that it was expected.
+func TestNotFinite(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	judge := func(kind elem.Kind, got, want []float64) *Output {
+		n := int64(len(got))
+		x := &tensor{p: &cir.Param{Name: "B", Elem: kind, Write: true}, extents: []int64{n}, strides: []int64{1}, count: n,
+			width: kind.Bits() / 8, after: make([]byte, len(got)*kind.Bits()/8)}
+		for i, v := range got {
+			x.put(x.after, int64(i), elem.Encode(kind, v))
+		}
+		out := &Output{Name: "B", Kind: kind, Extents: x.extents, Elements: n, Written: true, Reference: true, Tolerance: 0.1}
+		e := dsl.Expectation{Output: "B", Tolerance: 0.1, Element: func(*dsl.Ref) func(at []int64) float64 {
+			return func(at []int64) float64 { return want[at[0]] }
+		}}
+		require.NoError(t, x.judge(t.Context(), e, &dsl.Ref{}, out))
+		return out
+	}
+	same := judge(elem.KF32, []float64{1, nan, inf, -inf}, []float64{1, nan, inf, -inf})
+	require.Zero(t, same.Wrong)
+	require.Contains(t, same.summary(), "; the reference is NaN at 1 and infinite at 2 of them")
+	require.NotContains(t, same.summary(), "no finite")
+	require.Contains(t, judge(elem.KF32, []float64{nan, nan}, []float64{nan, nan}).summary(), "no finite value was compared")
+	require.NotContains(t, judge(elem.KF32, []float64{1, 2}, []float64{1, 2}).summary(), "NaN")
+	for _, c := range [][2]float64{{nan, 1}, {1, nan}, {nan, inf}, {inf, nan}, {inf, -inf}, {inf, 1}, {1, inf}, {0, nan}} {
+		require.EqualValues(t, 1, judge(elem.KF32, []float64{1, c[0]}, []float64{1, c[1]}).Wrong, "got %v, expected %v", c[0], c[1])
+	}
+	require.EqualValues(t, 1, judge(elem.KS32, []float64{1, 0}, []float64{1, nan}).Wrong, "an integer cannot be the NaN of a reference")
+}
+
+// TestSampleNotFinite: a sample keeps what is to be NaN or infinite through JSON, and judges it.
+func TestSampleNotFinite(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	s := Sample{Output: "B", Offsets: []int64{0, 1, 2, 3}}
+	s.Expect([]float64{nan, inf, -inf, 2})
+	data, err := json.Marshal(s)
+	require.NoError(t, err)
+	var read Sample
+	require.NoError(t, json.Unmarshal(data, &read))
+	require.Equal(t, 2.0, read.RMS)
+	p := &ProblemTensor{Name: "B", Elem: "f32", Extents: []int64{4}, Strides: []int64{1}}
+	require.Empty(t, read.Judge(p, []float64{nan, inf, -inf, 2}, 0.1))
+	for i := range 4 {
+		got := []float64{nan, inf, -inf, 2}
+		got[i] = 1
+		require.NotEmpty(t, read.Judge(p, got, 0.1), "element %d", i)
+	}
 }

@@ -131,10 +131,11 @@ type Sample struct {
 	Offsets []int64   // in elements
 	Want    []float64 // as the output's kind holds it
 	RMS     float64   // of Want, which tolerances are relative to
+	// Special holds NaN, +Inf and -Inf by their places in Want, which has 0 there: JSON has no numbers for them.
+	Special map[int]string `json:",omitempty"`
 }
 
 // Expected computes what the kernel's references (dsl.Expect) say of the outputs, at the elements that Run compares.
-// Elements that are to be infinite or NaN are left out: samples go through JSON.
 func Expected(ctx context.Context, k *dsl.Kernel, c *cir.Kernel, args Args) ([]Sample, error) {
 	if k == nil || c == nil {
 		return nil, errors.New("check: expected a kernel, but got nil")
@@ -156,13 +157,13 @@ func Expected(ctx context.Context, k *dsl.Kernel, c *cir.Kernel, args Args) ([]S
 		if err := reference(ctx, e, ref, at, s.Want); err != nil {
 			return nil, named(c.Name, err)
 		}
-		want := s.Want[:0]
 		for n := range at {
-			if w := elem.Decode(t.p.Elem, elem.Encode(t.p.Elem, s.Want[n])); math.Abs(w) <= math.MaxFloat64 {
-				s.Offsets, want = append(s.Offsets, t.offset(at[n])), append(want, w)
+			s.Offsets = append(s.Offsets, t.offset(at[n]))
+			if w := s.Want[n]; w == w { // a NaN stays one, whatever the kind
+				s.Want[n] = elem.Decode(t.p.Elem, elem.Encode(t.p.Elem, w))
 			}
 		}
-		s.Expect(want)
+		s.Expect(s.Want)
 		out = append(out, s)
 	}
 	return out, nil
@@ -182,7 +183,30 @@ func (t *ProblemTensor) Pick() (Sample, error) {
 }
 
 // Expect sets what the elements must be.
-func (s *Sample) Expect(want []float64) { s.Want, s.RMS = want, rootMeanSquare(want) }
+func (s *Sample) Expect(want []float64) {
+	s.Want, s.RMS, s.Special = slices.Clone(want), rootMeanSquare(want), nil
+	for i, w := range want {
+		if math.IsNaN(w) || math.IsInf(w, 0) {
+			if s.Special == nil {
+				s.Special = map[int]string{}
+			}
+			s.Want[i], s.Special[i] = 0, fmt.Sprint(w)
+		}
+	}
+}
+
+// wanted is what element i of the sample must be.
+func (s *Sample) wanted(i int) float64 {
+	switch s.Special[i] {
+	case "":
+		return s.Want[i]
+	case "+Inf":
+		return math.Inf(1)
+	case "-Inf":
+		return math.Inf(-1)
+	}
+	return math.NaN()
+}
 
 // Values reads the sample's elements from the output's memory.
 func (s *Sample) Values(t *ProblemTensor, mem []byte) ([]float64, error) {
@@ -211,7 +235,8 @@ func (s *Sample) Judge(t *ProblemTensor, got []float64, tolerance float64) strin
 	if err != nil {
 		return err.Error()
 	}
-	for i, w := range s.Want {
+	for i := range s.Want {
+		w := s.wanted(i)
 		d := distance(got[i], w)
 		if !math.IsInf(d, 1) && d <= allowed(kind, w, tolerance, s.RMS) {
 			continue
@@ -224,7 +249,7 @@ func (s *Sample) Judge(t *ProblemTensor, got []float64, tolerance float64) strin
 		return ""
 	}
 	return fmt.Sprintf("%s%v: expected %.6g, but got %.6g (%d of %d elements compared are wrong)",
-		s.Output, t.coordinate(s.Offsets[at]), s.Want[at], got[at], wrong, len(s.Want))
+		s.Output, t.coordinate(s.Offsets[at]), s.wanted(at), got[at], wrong, len(s.Want))
 }
 
 // coordinate is where an offset lies, of a layout in which the larger strides step over the smaller modes.

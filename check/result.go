@@ -63,6 +63,8 @@ type Output struct {
 	FirstUnwritten []int64
 	Outside        int64 // elements beside the tensor (bytes of the guards around it) that were changed
 	FirstOutside   int64 // offset of the first one
+
+	writer cir.Pos // the statement that wrote the element with the greatest error; zero where it is not known
 }
 
 // Err is nil if all is well.
@@ -79,7 +81,7 @@ func (r *Result) Err() error {
 	}
 	for _, o := range r.Outputs {
 		for _, problem := range o.problems(r.missed(o.Name)) {
-			errs = append(errs, fmt.Errorf("%s: %s: %s", r.Kernel, o.Name, problem))
+			errs = append(errs, fmt.Errorf("%s: %s: %s", r.Kernel, o.Name, problem.text))
 		}
 	}
 	return errors.Join(errs...)
@@ -91,20 +93,23 @@ func (r *Result) missed(name string) bool {
 }
 
 // problems says what is wrong with an output, worst first; missed ones are left out.
-func (o *Output) problems(missed bool) []string {
-	var out []string
+func (o *Output) problems(missed bool) []problem {
+	var out []problem
 	if o.Unwritten > 0 && !missed {
-		out = append(out, fmt.Sprintf("%d of %d elements were never written, the first at %s", o.Unwritten, o.Elements, coord(o.FirstUnwritten)))
+		text := fmt.Sprintf("%d of %d elements were never written, the first at %s", o.Unwritten, o.Elements, coord(o.FirstUnwritten))
+		out = append(out, problem{string(emu.NotWritten), text, o.Unwritten, o.FirstUnwritten})
 	}
 	if o.Outside > 0 {
 		what := "beside the tensor"
 		if !o.Written {
 			what = "in or beside an input"
 		}
-		out = append(out, fmt.Sprintf("%d elements %s were written, the first at offset %d", o.Outside, what, o.FirstOutside))
+		text := fmt.Sprintf("%d elements %s were written, the first at offset %d", o.Outside, what, o.FirstOutside)
+		out = append(out, problem{OutsideWrite, text, o.Outside, nil})
 	}
 	if o.Wrong > 0 {
-		out = append(out, fmt.Sprintf("%d of %d elements are wrong, the worst at %s: expected %g, but got %g", o.Wrong, o.Compared, coord(o.At), o.Want, o.Got))
+		text := fmt.Sprintf("%d of %d elements are wrong, the worst at %s: expected %g, but got %g", o.Wrong, o.Compared, coord(o.At), o.Want, o.Got)
+		out = append(out, problem{WrongValue, text, o.Wrong, o.At})
 	}
 	return out
 }

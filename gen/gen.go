@@ -61,6 +61,9 @@ func Generate(k *dsl.Kernel, opt Options) (*Output, error) {
 // WriteFile writes a file whole or not at all: to a temporary file beside it, then renamed. A file that already has
 // these bytes is left alone.
 func WriteFile(path string, data []byte) error {
+	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeDevice|os.ModeNamedPipe) != 0 { // which no file may take the place of
+		return os.WriteFile(path, data, 0)
+	}
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(data) {
 		return nil
 	}

@@ -87,11 +87,23 @@ func holds(s algebra.Shape, bits int64) error {
 	return nil
 }
 
+// reaches refuses a layout whose offsets do not fit shared memory, however few elements it has.
+func reaches(l algebra.Layout, bits int64) error {
+	if top := largest(l); top >= sharedMost*8/max(bits, 1) {
+		return fmt.Errorf("expected offsets below %d elements of %d bits, which a block's %d bytes of shared memory hold, but the largest offset of %s is %d",
+			sharedMost*8/max(bits, 1), bits, sharedMost, l, top)
+	}
+	return nil
+}
+
 func matrix(l algebra.Layout, bits int64) (matrixOf, error) {
 	if !l.IsStatic() || l.Rank() != 2 || l.Shape().IsLeaf() {
 		return matrixOf{}, fmt.Errorf("%s is not static with two modes", l)
 	}
 	if err := holds(l.Shape(), bits); err != nil {
+		return matrixOf{}, err
+	}
+	if err := reaches(l, bits); err != nil {
 		return matrixOf{}, err
 	}
 	m, _ := l.Shape().Mode(0).IntSize()

@@ -182,3 +182,27 @@ func TestGoals(t *testing.T) {
 	_, err := Vectors("stores", algebra.MustParse("(32,6):(6,1)"), 16, 6)
 	require.ErrorContains(t, err, "but got 96 bits")
 }
+
+// The offsets have to fit shared memory too, not the number of elements alone.
+func TestOffsetsBeyondSharedMemory(t *testing.T) {
+	for _, text := range []string{"(64,64):(1000000000000,1)", "(16,8):(1,9223372036854775807)", "(64,8):(1,65536)"} {
+		l := algebra.MustParse(text)
+		_, err := Rows(l, 16)
+		require.ErrorContains(t, err, "shared memory hold, but the largest offset of "+text)
+	}
+	l := algebra.MustParse("(8,2048):(2048,1)") // as it is, it fits
+	a, err := Rows(l, 32)
+	require.NoError(t, err)
+	for _, search := range []func(algebra.Layout, int64, []Access) (Result, error){Swizzle, Padding} {
+		r, err := search(l, 32, []Access{a})
+		if err == nil {
+			require.Less(t, largest(r.Layout), int64(sharedMost/4), "%s", r.Layout)
+		}
+	}
+	_, err = Rows(algebra.MustParse("(8,7264):(7264,1)"), 32) // all of shared memory
+	require.NoError(t, err)
+	b, err := Rows(algebra.MustParse("(8,7264):(7264,1)"), 32)
+	require.NoError(t, err)
+	_, err = Padding(algebra.MustParse("(8,7264):(7264,1)"), 32, []Access{b})
+	require.Error(t, err, "nothing is left to pad with")
+}

@@ -55,7 +55,7 @@ func Swizzle(l algebra.Layout, elem int64, as []Access) (Result, error) {
 			for m := least; m+b+s <= reach; m++ {
 				w := algebra.Swizzle{B: b, M: m, S: s}
 				sw := l.WithSwizzle(w, sym.Int(0))
-				if !freeOf(sw, elem, as) || kept(sw, elem, as, run) != nil {
+				if !freeOf(sw, elem, as) || kept(sw, elem, as, run) != nil || reaches(sw, elem) != nil {
 					continue
 				}
 				r.Layout, r.Swizzle = sw, w
@@ -199,7 +199,7 @@ func Padding(l algebra.Layout, elem int64, as []Access) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		if kept(p, elem, as, run) != nil || !freeOf(p, elem, as) {
+		if kept(p, elem, as, run) != nil || !freeOf(p, elem, as) || reaches(p, elem) != nil {
 			continue
 		}
 		r.Layout, r.Pad = p, pad

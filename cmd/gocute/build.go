@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/gen"
 	"github.com/gocute/gocute/internal/scratch"
 )
@@ -21,16 +22,20 @@ type buildCmd struct {
 	Tuned    []string `sep:"none" help:"Also the candidates of a family that are the fastest somewhere in this table of gocute tune; may be given several times." placeholder:"FILE"`
 	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" help:"nvcc, or nvrtc: the library, which compiles several times faster, in this process." placeholder:"NAME"`
 	NoCache  bool     `help:"Compile anew, one image after the other, and tell how long the compiler took for each."`
+	jsonFlag
 }
 
 // Help is shown by --help.
 func (buildCmd) Help() string {
-	return `Example: gocute build ./kernels -o out
-Example: gocute build ./out/gemm_f16
-Example: gocute build --compiler nvrtc --no-cache ./out/gemm_f16
+	return `Generates as gocute gen does and compiles for sm_80 and sm_90, and to PTX for later GPUs, into DIR/NAME/bin, which
+the launcher embeds. Kernels with instructions of one architecture alone are compiled for that one: sm_90a. A generated package is compiled as it is. With -k, the other kernels may be wrong. SMEM counts static and dynamic shared memory.
 
-Generates as gocute gen does and compiles for sm_80 and sm_90, and to PTX for later GPUs, into DIR/NAME/bin, which
-the launcher embeds. Kernels with instructions of one architecture alone are compiled for that one: sm_90a. A generated package is compiled as it is. With -k, the other kernels may be wrong. SMEM counts static and dynamic shared memory.`
+Examples:
+
+  gocute build ./kernels -o out
+  gocute build -k gemm_f16 ./kernels
+  gocute build ./out/gemm_f16
+  gocute build --compiler nvrtc --no-cache ./out/gemm_f16`
 }
 
 // unit is one kernel to compile.
@@ -77,6 +82,7 @@ func (c *buildCmd) Run(s *session) error {
 	if err := o.write(); err != nil {
 		return err
 	}
+	s.built(object[report.Build](s), units)
 	s.table(units, c.Compiler)
 	return nil
 }
@@ -128,7 +134,10 @@ func (s *session) compile(units []*unit, compiler string, noCache bool) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range tc.About().Warnings {
+	out, about := object[report.Build](s), tc.About()
+	out.Compiler, out.Version, out.Origin = about.Name, about.Version.String(), about.Origin
+	for _, w := range about.Warnings {
+		out.Warnings = append(out.Warnings, report.BuildWarning{Message: w})
 		fmt.Fprintln(s.stderr, "gocute:", w)
 	}
 	one := func(u *unit) {
@@ -151,6 +160,7 @@ func (s *session) compile(units []*unit, compiler string, noCache bool) error {
 			continue
 		}
 		for _, w := range u.result.Warnings {
+			out.Warnings = append(out.Warnings, report.BuildWarning{Kernel: u.name, Message: w})
 			fmt.Fprintf(s.stderr, "%s: %s\n", u.name, w)
 		}
 	}

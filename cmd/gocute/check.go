@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/runner"
 )
 
@@ -15,21 +16,47 @@ type checkCmd struct {
 	Set       settings `placeholder:"M=512,N=512" help:"Dims and scalars; those left out get defaults."`
 	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
 	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." default:"0,1,2,3" placeholder:"0,1,2"`
-	Mutate    bool     `help:"Take away or move each barrier, wait and predicate, one at a time, and print which check catches it."`
+	Mutate    bool     `xor:"findings" help:"Take away or move each barrier, wait and predicate, one at a time, and print which check catches it."`
+	SARIF     filePath `xor:"findings" name:"sarif" placeholder:"FILE" help:"Write the findings in SARIF 2.1.0 too, for code scanning; - is standard output, and the report goes to standard error."`
+	jsonFlag
 }
 
 // Help is shown by --help.
 func (checkCmd) Help() string {
-	return `Example: gocute check gemm_f16 ./kernels -set M=200,N=136,K=64
-
-Runs the kernel in the emulator with all of its checks, compares with its references, also exactly in the field of
+	return `Runs the kernel in the emulator with all of its checks, compares with its references, also exactly in the field of
 2^61-1 elements if the kernel is linear in its inputs, and prints what it costs: bytes, sectors of global memory, bank
 conflicts, instructions, occupancy. The exit status is 1 if anything is wrong or a budget of the kernel is exceeded.
-With -k, all other arguments are packages: gocute check -k gemm_f16 -k gemm_bf16 ./kernels`
+With -k, all other arguments are packages. gocute help findings explains each kind of finding.
+
+Examples:
+
+  gocute check gemm_f16 ./kernels -set M=200,N=136,K=64
+  gocute check -k copy_4x32 -k copy_4x64 ./kernels
+  gocute check mma_tile ./kernels --mutate
+  gocute check copy_4x32 ./kernels --sarif gocute.sarif`
 }
 
-// Run checks the kernels inside of a program that imports their package, each for itself.
+// Run checks the kernels, and writes the findings in SARIF if asked to.
 func (c *checkCmd) Run(s *session) error {
+	if c.SARIF == "" {
+		return c.check(s)
+	}
+	stdout := s.stdout
+	if c.SARIF == "-" {
+		if s.objects != nil {
+			return exitError{errors.New("gocute: --sarif - and --json both need standard output: give --sarif a file"), 2}
+		}
+		s.stdout = s.stderr
+	}
+	err := c.check(s)
+	if failed := c.writeSARIF(s, stdout, err); failed != nil {
+		return fmt.Errorf("--sarif: %w", failed)
+	}
+	return err
+}
+
+// check checks the kernels inside of a program that imports their package, each for itself.
+func (c *checkCmd) check(s *session) error {
 	switch {
 	case len(c.Kernels) == 0 && c.Kernel == "":
 		return exitError{errors.New("gocute: expected \"KERNEL [PKG ...]\", or -k NAME\nRun gocute --help, or gocute COMMAND --help, for usage"), 2}
@@ -51,6 +78,8 @@ func (c *checkCmd) Run(s *session) error {
 		switch err := c.one(s, l, name); {
 		case errors.Is(err, errSilent):
 			failed = true
+		case s.lost() != nil:
+			return s.lost()
 		case err != nil:
 			errs = append(errs, err.Error())
 		}
@@ -78,11 +107,26 @@ func (c *checkCmd) one(s *session, l *loaded, name string) error {
 			return failure(a.Errors)
 		case len(a.Unknown) > 0:
 			names = append(names, a.Unknown...)
-		case a.Failed:
-			return errSilent
 		default:
-			return nil
+			return c.tell(s, a)
 		}
 	}
 	return unknownKernel(name, names, l)
+}
+
+// tell prints what was found about one kernel.
+func (c *checkCmd) tell(s *session, a runner.Response) error {
+	out := object[report.Check](s)
+	fmt.Fprint(s.stdout, a.Text)
+	if a.Mutants != nil {
+		out.Mutants = append(out.Mutants, *a.Mutants)
+	}
+	if a.Check != nil {
+		out.Kernels = append(out.Kernels, *a.Check)
+		out.Fail(findingErrors(a.Check.Findings)...)
+	}
+	if a.Failed {
+		return errSilent
+	}
+	return nil
 }

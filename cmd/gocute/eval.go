@@ -11,28 +11,38 @@ import (
 
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/calc"
+	"github.com/gocute/gocute/cmd/gocute/report"
 )
 
 // evalCmd is gocute eval.
 type evalCmd struct {
 	Expr    string `arg:"" name:"EXPR" help:"An expression such as 'A=(8,64):(64,1); zipped_divide(A,(4,8))', or - for one a line of standard input."`
 	Explain bool   `help:"Show each step: the operation with its arguments' values, what it means, and its result."`
+	jsonFlag
+
+	steps []report.Step
 }
 
 // Help is shown by --help.
 func (evalCmd) Help() string {
 	var b strings.Builder
-	b.WriteString(`Example: gocute eval 'right_inverse(((1,4),(4,8)):((128,8),(32,1)))'
-
-Statements are separated by semicolons, and A=… binds a name; a bound layout is called with a coordinate: A(2,3). Names that
+	b.WriteString(`Statements are separated by semicolons, and A=… binds a name; a bound layout is called with a coordinate: A(2,3). Names that
 are not bound are integers of at least 1. An operation that refuses its arguments exits 1; a text that cannot be read exits 2.
 With - each line of standard input is an expression of its own, and each gives one line: its value, or error: and the reason.
 
+Examples:
+
+  gocute eval 'right_inverse(((1,4),(4,8)):((128,8),(32,1)))'
+  gocute eval 'A=(8,64):(64,1); zipped_divide(A,(4,8))'
+  gocute eval --explain 'composition((8,4):(4,1),(4,2))'
+  gocute eval --json 'A=(8,64):(64,1); A(2,3)'
+
 Operations:
+
 `)
 	for _, name := range calc.Operations() {
 		args, means, _ := calc.Usage(name)
-		fmt.Fprintf(&b, "  %s(%s): %s\n", name, args, means)
+		b.WriteString("  " + strings.TrimLeft(wrapped(fmt.Sprintf("%s(%s): %s", name, args, means), "      ", helpWidth-2), " ")) // go/doc indents by 4, not by 2
 	}
 	return b.String()
 }
@@ -52,9 +62,13 @@ func (c *evalCmd) Run(s *session) error {
 		return exitError{errors.New("--explain shows the steps of one expression, and - reads one a line: use one of both"), 2}
 	}
 	if c.Expr == "-" {
+		if s.objects != nil {
+			return evaluatedLines(object[report.Eval](s), os.Stdin)
+		}
 		return evalLines(os.Stdin, s.stdout)
 	}
 	v, err := c.value(s.stdout)
+	c.evaluated(object[report.Eval](s), v, err)
 	var bad *calc.SyntaxError
 	if errors.As(err, &bad) {
 		return unread("", bad)
@@ -111,6 +125,7 @@ func (c *evalCmd) value(out io.Writer) (calc.Value, error) {
 	}
 	last := ""
 	v, err := calc.Explain(c.Expr, func(st calc.Step) {
+		c.steps = append(c.steps, report.Step{Call: st.Call, Result: st.Result, Means: st.Means})
 		fmt.Fprintf(out, "%s\n  = %s\n", st.Call, strings.ReplaceAll(strings.TrimSuffix(st.Result, "\n"), "\n", "\n    "))
 		if st.Means != "" {
 			fmt.Fprintf(out, "    %s\n", st.Means)
@@ -140,25 +155,33 @@ func refusal(err error) string {
 // alone, and beyond it the input is no text of lines.
 const maxLine = 1 << 20
 
+// nextLine reads the n-th line without its end; ok is false where there is none. The error is io.EOF after the last one.
+func nextLine(r *bufio.Reader, n int) (line string, ok bool, err error) {
+	data, err := r.ReadSlice('\n')
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return "", false, fmt.Errorf("standard input, line %d: expected an expression a line, but it has more than %d bytes", n, maxLine)
+	case err != nil && !errors.Is(err, io.EOF):
+		err = fmt.Errorf("standard input, line %d: %w", n, err)
+	}
+	return strings.TrimRight(string(data), "\r\n"), len(data) > 0, err
+}
+
 // evalLines evaluates a line at a time. Results are written at the latest when the reader would have to wait.
 func evalLines(in io.Reader, out io.Writer) error {
 	r, w := bufio.NewReaderSize(in, maxLine), bufio.NewWriterSize(out, 1<<16)
 	for n := 1; ; n++ {
-		line, err := r.ReadSlice('\n')
-		if errors.Is(err, bufio.ErrBufferFull) {
-			_ = w.Flush() // run tells of an error
-			return fmt.Errorf("standard input, line %d: expected an expression a line, but it has more than %d bytes", n, maxLine)
-		}
-		if len(line) > 0 {
-			w.WriteString(evalLine(strings.TrimRight(string(line), "\r\n")))
+		line, ok, err := nextLine(r, n)
+		if ok {
+			w.WriteString(evalLine(line))
 			w.WriteByte('\n')
 		}
 		if errors.Is(err, io.EOF) {
 			return w.Flush()
 		}
 		if err != nil {
-			_ = w.Flush()
-			return fmt.Errorf("standard input, line %d: %w", n, err)
+			_ = w.Flush() // run tells of an error
+			return err
 		}
 		if r.Buffered() == 0 {
 			if err := w.Flush(); err != nil {

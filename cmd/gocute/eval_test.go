@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -254,4 +255,26 @@ func TestEvalGolden(t *testing.T) {
 	rate := float64(bytes.Count(out, []byte("\n"))) / time.Since(from).Seconds()
 	t.Logf("%.0f expressions a second", rate)
 	require.Greater(t, rate, 5000.0, "on an idle machine it is above 20000")
+}
+
+// zeros is /dev/zero.
+type zeros struct{ read int }
+
+func (z *zeros) Read(data []byte) (int, error) {
+	clear(data)
+	z.read += len(data)
+	return len(data), nil
+}
+
+// A line without an end is refused before it is held in memory.
+func TestEvalEndlessLine(t *testing.T) {
+	z, out := &zeros{}, &bytes.Buffer{}
+	err := evalLines(io.MultiReader(strings.NewReader("1+1\n"), z), out)
+	require.EqualError(t, err, "standard input, line 2: expected an expression a line, but it has more than 1048576 bytes")
+	require.Equal(t, "2\n", out.String())
+	require.LessOrEqual(t, z.read, 2*maxLine)
+
+	out.Reset() // a long line that ends costs its own value alone
+	require.NoError(t, evalLines(strings.NewReader(strings.Repeat("1+", 1<<17)+"1\n1+1\n"), out))
+	require.Equal(t, "error: column 1: the text is longer than 65536 bytes\n2\n", out.String())
 }

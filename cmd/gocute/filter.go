@@ -12,6 +12,7 @@ import (
 // failed explains a program that gave no response. What the go command or the program said has been shown.
 func (s *session) failed(p *program, err error, said *filter) error {
 	if said.compiler {
+		s.said(said.lines)
 		return errSilent
 	}
 	switch {
@@ -58,11 +59,12 @@ func (s *session) crashed(p *program, text []byte) string {
 type filter struct {
 	to       io.Writer
 	line     []byte
-	spoke    bool   // something was passed on
-	compiler bool   // some package did not compile
-	missing  bool   // a module was not there
-	status   string // of the program, such as "exit status 3"
-	crash    []byte // all from the first line of a crash on
+	spoke    bool     // something was passed on
+	compiler bool     // some package did not compile
+	missing  bool     // a module was not there
+	status   string   // of the program, such as "exit status 3"
+	lines    []string // that were passed on
+	crash    []byte   // all from the first line of a crash on
 }
 
 var (
@@ -101,6 +103,7 @@ func (f *filter) pass(line []byte) error {
 		return nil
 	}
 	f.spoke = true
+	f.lines = append(f.lines, string(line))
 	f.missing = f.missing || missing.Match(line)
 	_, err := f.to.Write(line)
 	return err

@@ -8,6 +8,7 @@ import (
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/calc"
 	"github.com/gocute/gocute/algebra/find"
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/elem"
 )
 
@@ -21,8 +22,9 @@ type findCmd struct {
 // Help is shown by --help.
 func (findCmd) Help() string {
 	return `Examples:
+
   gocute find swizzle '(64,64):(64,1)' --type f16 --ldmatrix
-  gocute find swizzle '(64,64):(64,1)' --type f16 --ldmatrix --stores '((8,16),8):((512,1),64)' --vector 128
+  gocute find swizzle '(64,64):(64,1)' --ldmatrix --stores '((8,16),8):((512,1),64)' --vector 128
   gocute find padding '(64,64):(64,1)' --type f16 --ldmatrix
   gocute find copy 128,64 --type f16 --vector 128 --threads 256`
 }
@@ -112,11 +114,16 @@ func (s *session) found(r find.Result, err error) error {
 	if err != nil {
 		return err
 	}
+	out := object[report.FindShared](s)
+	out.Layout, out.Reason = r.Layout.String(), r.Reason
 	fmt.Fprintf(s.stdout, "%s\n%s\n", r.Layout, r.Reason)
 	return nil
 }
 
-type swizzleCmd struct{ sharedGoal }
+type swizzleCmd struct {
+	sharedGoal
+	jsonFlag
+}
 
 // Run prints the layout and the reason.
 func (c *swizzleCmd) Run(s *session) error {
@@ -127,7 +134,10 @@ func (c *swizzleCmd) Run(s *session) error {
 	return s.found(find.Swizzle(l, bits, as))
 }
 
-type paddingCmd struct{ sharedGoal }
+type paddingCmd struct {
+	sharedGoal
+	jsonFlag
+}
 
 // Run prints the layout and the reason.
 func (c *paddingCmd) Run(s *session) error {
@@ -144,6 +154,7 @@ type copyCmd struct {
 	Vector  int64  `default:"128" help:"The bits that a thread moves at once."`
 	Threads int64  `default:"128" help:"How many threads copy."`
 	Along   string `default:"n" enum:"m,n" help:"The mode that is contiguous: m or n."`
+	jsonFlag
 }
 
 // Run prints the layouts and the reason.
@@ -161,6 +172,9 @@ func (c *copyCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	out := object[report.FindCopy](s)
+	out.Threads, out.Values, out.TV, out.Repeats = r.Threads.String(), r.Values.String(), r.TV.String(), fmt.Sprint(r.Repeats)
+	out.Reason, out.Shared = r.Reason, &report.SharedLayout{Layout: r.Shared.Layout.String(), Reason: r.Shared.Reason}
 	fmt.Fprintf(s.stdout, "threads  %s\nvalues   %s\nTV       %s\nrepeats  %s\nshared   %s\n%s\n%s\n",
 		r.Threads, r.Values, r.TV, r.Repeats, r.Shared.Layout, r.Reason, r.Shared.Reason)
 	return nil

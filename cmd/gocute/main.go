@@ -27,6 +27,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/internal/proc"
 	"github.com/gocute/gocute/internal/scratch"
 )
@@ -43,7 +44,12 @@ func main() {
 		os.Exit(1)
 	}
 	scratch.Sweep("", scratch.Prefix) // what a run that was killed left
-	os.Exit(run(ctx, dir, os.Args[1:], os.Stdout, os.Stderr))
+	status := run(ctx, dir, os.Args[1:], os.Stdout, os.Stderr)
+	if err := os.Stdout.Close(); err != nil && status == 0 { // some file systems tell only now that they have no space
+		fmt.Fprintln(os.Stderr, "gocute: standard output is incomplete:", err)
+		status = 1
+	}
+	os.Exit(status)
 }
 
 // cli is the command line.
@@ -57,7 +63,11 @@ type cli struct {
 	Eval    evalCmd    `cmd:"" help:"Evaluate an expression of layout algebra."`
 	Find    findCmd    `cmd:"" help:"Find a swizzle, a padding, or thread and value layouts for a goal."`
 	Show    showCmd    `cmd:"" help:"Draw layouts, TV layouts, atoms, tiled copies and shared memory as SVG."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Version versionCmd `cmd:"" help:"Print the version, as gocute --version does."`
+
+	Help       helpCmd       `cmd:"" help:"Help on a command or on a topic, such as environment, exit-status, findings."`
+	Completion completionCmd `cmd:"" help:"Print the script that completes commands in bash, zsh or fish."`
+	Complete   completeCmd   `cmd:"" name:"__complete" hidden:""`
 }
 
 // session is what commands share.
@@ -65,6 +75,9 @@ type session struct {
 	ctx            context.Context
 	dir            string // the working folder, absolute
 	stdout, stderr io.Writer
+
+	answer  report.Answer // what --json prints
+	objects io.Writer     // where to: standard output; nil without --json
 }
 
 // failure is an error with several lines to print, a mistake each.
@@ -75,13 +88,19 @@ func (f failure) Error() string { return strings.Join(f, "\n") }
 // errSilent is a failure about which everything has been said.
 var errSilent = errors.New("failed")
 
-// run is the command without the process around it.
+// run is the command without the process around it. Its status is 0 only if all of the output could be written.
 func run(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
+	out := &checkedWriter{to: stdout}
+	return out.finish(command(ctx, dir, args, out, stderr), stderr)
+}
+
+// command is run with a writer that keeps the error of a write.
+func command(ctx context.Context, dir string, args []string, stdout, stderr io.Writer) int {
 	s := &session{ctx: ctx, dir: dir, stdout: stdout, stderr: stderr}
 	var c cli
 	status := -1
 	parser, err := kong.New(&c, kong.Name("gocute"), kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { status = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Exit(func(code int) { status = code }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: helpWidth}),
 		kong.Description("Generates, compiles and runs CUDA kernels that are written in Go with github.com/gocute/gocute/dsl."))
 	if err != nil {
 		fmt.Fprintln(stderr, "gocute: internal error:", err)
@@ -90,17 +109,30 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	parsed, err := parser.Parse(longFlags(parser.Model.Node, startsWithMinus(args)))
+	if args[0] == "--version" || args[0] == "-version" {
+		args = append([]string{"version"}, args[1:]...)
+	}
+	args = longFlags(parser.Model.Node, startsWithMinus(args))
+	parsed, err := parser.Parse(args)
+	if s.lost() != nil { // in printing help
+		return 1
+	}
 	if status >= 0 { // --help was asked for and has been printed
 		return status
 	}
 	if err != nil {
+		if bad := (*kong.ParseError)(nil); errors.As(err, &bad) {
+			s.beginJSON(args, bad.Context.Selected())
+			_ = s.endJSON(err) // err is told all the same
+		}
 		fmt.Fprintf(stderr, "gocute: %s\n%sRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()), minusHint(args, err))
 		return 2
 	}
+	s.beginJSON(args, parsed.Selected())
 	switch name, _, _ := strings.Cut(parsed.Command(), " "); name {
 	case "eval", "find", "show": // they compute without looking at the context
-		return s.report(s.interruptible(func() error { return parsed.Run(s) }))
+		own := *s
+		return s.report(s.interruptible(func() error { return parsed.Run(&own) }))
 	}
 	return s.report(parsed.Run(s))
 }
@@ -113,12 +145,16 @@ func (s *session) interruptible(work func() error) error {
 	case err := <-done:
 		return err
 	case <-s.ctx.Done():
+		s.answer = new(report.Unknown) // the work may go on filling in its own
 		return s.ctx.Err()
 	}
 }
 
 // report prints an error, one line for each mistake, and returns the exit status.
 func (s *session) report(err error) int {
+	if failed := s.endJSON(err); err == nil {
+		err = failed
+	}
 	if err == nil {
 		return 0
 	}
@@ -126,7 +162,7 @@ func (s *session) report(err error) int {
 		fmt.Fprintln(s.stderr, "gocute: interrupted")
 		return 1
 	}
-	if !errors.Is(err, errSilent) {
+	if lost := (*lostOutput)(nil); !errors.Is(err, errSilent) && !errors.As(err, &lost) { // finish tells of the latter
 		fmt.Fprintln(s.stderr, s.shorten(err.Error()))
 	}
 	if e := (exitError{}); errors.As(err, &e) {

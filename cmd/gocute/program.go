@@ -116,6 +116,7 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 	real, overlay := filepath.Join(tmp, "main.go"), filepath.Join(tmp, "overlay.json")
 	request := filepath.Join(tmp, "request.json")
 	req.Protocol, req.Response = runner.Protocol, filepath.Join(tmp, "response.json")
+	req.Dir = s.dir
 	_ = os.Remove(req.Response)
 	files := map[string]any{
 		overlay: map[string]any{"Replace": map[string]string{filepath.Join(folder, "main.go"): real}},
@@ -137,9 +138,12 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 	noise := &filter{to: s.stderr}
 	// The go command does not pass signals on, so the program gets the interrupt with it.
 	err := proc.Run(s.ctx, "go", append(args, folder, request), proc.Options{
-		Dir: s.dir, Env: mod.env, Stdout: s.stdout, Stderr: noise, Interrupt: true,
+		Dir: s.dir, Env: mod.env, Stdout: s.aside(), Stderr: noise, Interrupt: true,
 	})
 	noise.flush()
+	if lost := s.lost(); lost != nil { // the program may have died of it
+		return res, lost
+	}
 	data, readErr := os.ReadFile(req.Response)
 	if readErr != nil {
 		return res, s.failed(p, err, noise)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/runner"
 )
 
@@ -15,15 +16,20 @@ type runCmd struct {
 	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
 	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." placeholder:"0,1,2"`
 	PTX       bool     `name:"ptx" help:"On a GPU, let the driver compile PTX instead of loading a cubin."`
+	jsonFlag
 }
 
 // Help is shown by --help.
 func (runCmd) Help() string {
-	return `Example: gocute run gemm_f16 ./kernels -set M=512,N=512,K=512 -on cpu
-
-Compares with the references that the kernel gives with dsl.Expect, computed in float64. The emulator also checks
+	return `Compares with the references that the kernel gives with dsl.Expect, computed in float64. The emulator also checks
 for races, reads of bytes in flight, accesses out of bounds and more. The last line is PASS or FAIL, or RAN if the kernel has no reference. The exit
-status is 1 if anything is wrong.`
+status is 1 if anything is wrong.
+
+Examples:
+
+  gocute run gemm_f16 ./kernels -set M=200,N=136,K=64 -on cpu
+  gocute run GEMMF16 ./kernels -set M=64,N=64,K=64 -on cpu --schedules 0,1
+  gocute run copy_4x32 ./kernels -on cpu --json`
 }
 
 // Run runs the kernel inside of a program that imports its package.
@@ -47,11 +53,37 @@ func (c *runCmd) Run(s *session) error {
 			return failure(a.Errors)
 		case len(a.Unknown) > 0:
 			names = append(names, a.Unknown...)
-		case a.Failed:
-			return errSilent
 		default:
-			return nil
+			return c.tell(s, a)
 		}
 	}
 	return unknownKernel(c.Kernel, names, l)
+}
+
+// tell prints what came of the run.
+func (c *runCmd) tell(s *session, a runner.Response) error {
+	out := object[report.Run](s)
+	out.Outcome = a.Run
+	fmt.Fprint(s.stdout, a.Text)
+	if !a.Failed {
+		return nil
+	}
+	if a.Run != nil {
+		out.Fail(findingErrors(a.Run.Findings)...)
+	}
+	return errSilent
+}
+
+// findingErrors are findings as errors, one each.
+func findingErrors(all []report.Finding) []report.Error {
+	out := make([]report.Error, len(all))
+	for i, f := range all {
+		out[i] = findingError(f)
+	}
+	return out
+}
+
+// findingError is a finding as an error.
+func findingError(f report.Finding) report.Error {
+	return report.Error{Message: fmt.Sprintf("%s: %s: %s", f.Kernel, f.Kind, f.Message), Position: f.Position}
 }

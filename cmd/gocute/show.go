@@ -32,6 +32,7 @@ func (showCmd) Help() string {
 	return `Pictures are SVG, in light and dark, on standard output or in the file of -o; a name that ends in .html makes a page.
 
 Examples:
+
   gocute show layout '((4,8),(2,2)):((32,1),(16,8))'
   gocute show tv '((8,4),4):((16,1),4)' 4,32 -o tv.svg
   gocute show mma SM80_16x8x16_F32F16F16F32_TN

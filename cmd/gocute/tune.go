@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/runner"
 	"github.com/gocute/gocute/cuda"
 	"github.com/gocute/gocute/cuda/tuned"
@@ -32,17 +33,24 @@ type tuneCmd struct {
 	Compile  bool     `help:"With --dry-run: compile them too, which tells registers and spills."`
 	Bundle   filePath `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
 	RunDir   filePath `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
+	jsonFlag
 }
 
 // Help is shown by --help.
 func (tuneCmd) Help() string {
-	return `Example: gocute tune gemm ./kernels -set M=4096,N=4096,K=4096
-Example: gocute tune gemm ./kernels --dry-run --compile --arch sm_90
-Example: gocute tune gemm ./kernels --bundle gemm.bundle, and on the machine with the GPU: gocute tune --run gemm.bundle
-
-A family is an exported function without parameters that returns *dsl.Family. Candidates that cannot be good are left
+	return `A family is an exported function without parameters that returns *dsl.Family. Candidates that cannot be good are left
 out, with the reason; the others are compiled, checked against their references and measured in turns. The table is
-written after every round; the same command goes on where it was interrupted. Programs choose by it with cuda/tuned.`
+written after every round; the same command goes on where it was interrupted. Programs choose by it with cuda/tuned.
+
+Examples:
+
+  gocute tune gemm ./kernels -set M=4096,N=4096,K=4096
+  gocute tune gemm ./kernels --dry-run --arch sm_90
+
+On a machine without a GPU, and then on one with it:
+
+  gocute tune gemm ./kernels --arch sm_90 --bundle gemm.bundle
+  gocute tune --run gemm.bundle`
 }
 
 // Run prepares and measures, or does one half of it.
@@ -82,6 +90,8 @@ func (c *tuneCmd) Run(s *session) error {
 	if !c.DryRun && c.Bundle == "" {
 		return c.measure(s, dev, b)
 	}
+	out := object[report.Tune](s)
+	prepared(out, b, s.shorten)
 	candidateTable(s, b)
 	if c.Bundle == "" {
 		return nil
@@ -89,6 +99,9 @@ func (c *tuneCmd) Run(s *session) error {
 	files, err := b.Files()
 	if err == nil {
 		err = tune.WriteFiles(absolute(s.dir, string(c.Bundle)), files)
+	}
+	if err == nil {
+		out.Bundle = s.relative(absolute(s.dir, string(c.Bundle)))
 	}
 	return err
 }
@@ -214,6 +227,10 @@ func (c *tuneCmd) measure(s *session, dev *cuda.Device, b *tune.Bundle) error {
 	if err != nil {
 		return err
 	}
+	out := object[report.Tune](s)
+	prepared(out, b, s.shorten)
+	measured(out, table.On(dev.Info()), b, c.Zeros)
+	out.Table = s.relative(path)
 	resultTable(s, table.On(dev.Info()), b, c.Zeros)
 	fmt.Fprintf(s.stdout, "%s\n", s.shorten(filepath.Clean(path)))
 	return nil

@@ -4,19 +4,28 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/gocute/gocute/cmd/gocute/report"
 )
 
 // versionCmd is gocute version.
-type versionCmd struct{}
+type versionCmd struct{ jsonFlag }
 
 // Help is shown by --help.
-func (versionCmd) Help() string { return "Example: gocute version" }
+func (versionCmd) Help() string { return "Examples:\n\n  gocute version\n  gocute version --json" }
 
 // Run prints the version of the module, of Go and of the system.
 func (versionCmd) Run(s *session) error {
 	v := version()
-	fmt.Fprintf(s.stdout, "gocute %s %s %s/%s\n", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	out := object[report.Version](s)
+	out.Version, out.Revision, out.Go, out.OS, out.Arch = v.String(), v.revision, runtime.Version(), runtime.GOOS, runtime.GOARCH
+	fmt.Fprintln(s.stdout, versionLine())
 	return nil
+}
+
+// versionLine is what gocute version and gocute --version print.
+func versionLine() string {
+	return fmt.Sprintf("gocute %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // release is what the binary was built from.

@@ -2,13 +2,13 @@ package runner
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gocute/gocute/check"
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/dsl"
 )
 
-// inspect checks one kernel in the emulator and prints the report, or the table of its mutants.
+// inspect checks one kernel in the emulator, or judges its mutants.
 func inspect(ctx context.Context, req Request, pkgs []Package) Response {
 	f, names := find(req.Kernel, pkgs)
 	if f.New == nil {
@@ -26,19 +26,18 @@ func inspect(ctx context.Context, req Request, pkgs []Package) Response {
 		return Response{Errors: lines(err)}
 	}
 	if req.Mutate {
-		return mutate(ctx, k, args, len(req.Set) > 0)
+		return mutate(ctx, k, args, reporterFor(f, req), len(req.Set) > 0)
 	}
 	in, err := check.Inspect(ctx, k, args, check.Options{EmuSeeds: req.EmuSeeds})
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}
 	in.Compile(ctx)
-	fmt.Println(in)
-	return Response{Failed: in.Err() != nil}
+	return Response{Failed: in.Err() != nil, Text: in.String() + "\n", Check: reporterFor(f, req).checked(in)}
 }
 
-// mutate prints what becomes of the kernel's mutants, at the sizes given or at those that exercise its tails.
-func mutate(ctx context.Context, k *dsl.Kernel, args check.Args, given bool) Response {
+// mutate tells what becomes of the kernel's mutants, at the sizes given or at those that exercise its tails.
+func mutate(ctx context.Context, k *dsl.Kernel, args check.Args, r reporter, given bool) Response {
 	sizes := []check.Args{args}
 	if !given {
 		sizes = check.MutationSizes(k)
@@ -48,6 +47,5 @@ func mutate(ctx context.Context, k *dsl.Kernel, args check.Args, given bool) Res
 		return Response{Errors: lines(err)}
 	}
 	table, _ := check.MutantTable(verdicts)
-	fmt.Print(table)
-	return Response{}
+	return Response{Text: table, Mutants: &report.Mutants{Kernel: k.Name(), Mutants: r.mutants(verdicts)}}
 }

@@ -26,7 +26,7 @@ func list(ctx context.Context, _ Request, pkgs []Package) Response {
 				continue
 			}
 			out := Kernel{Package: p.Path, Func: f.Name, Pos: f.Pos, Name: k.Name()}
-			out.Threads, out.Doc = k.IR().Threads, k.IR().Doc
+			out.Threads, out.Doc, out.Arguments = k.IR().Threads, k.IR().Doc, describeAll(k.IR().Params)
 			for _, q := range k.IR().Params {
 				out.Params = append(out.Params, describe(q))
 			}
@@ -38,7 +38,7 @@ func list(ctx context.Context, _ Request, pkgs []Package) Response {
 				res.Errors = append(res.Errors, lines(err)...)
 				continue
 			}
-			res.Families = append(res.Families, Family{Func: f.Name, Pos: f.Pos, Name: fam.Name, Candidates: len(fam.Candidates)})
+			res.Families = append(res.Families, Family{Package: p.Path, Func: f.Name, Pos: f.Pos, Name: fam.Name, Candidates: len(fam.Candidates)})
 		}
 	}
 	return res
@@ -48,12 +48,16 @@ func list(ctx context.Context, _ Request, pkgs []Package) Response {
 func describe(q *cir.Param) string {
 	switch q.Class {
 	case cir.Pointer:
-		access := map[[2]bool]string{{true, false}: "in", {false, true}: "out", {true, true}: "inout"}[[2]bool{q.Read, q.Write}]
-		return fmt.Sprintf("%s %s %s %s", access, q.Elem, q.Name, q.Layout)
+		return fmt.Sprintf("%s %s %s %s", access(q), q.Elem, q.Name, q.Layout)
 	case cir.Scalar:
 		return fmt.Sprintf("%s %s", q.Elem, q.Name)
 	}
 	return q.Name
+}
+
+// access says whether a tensor is read or written.
+func access(q *cir.Param) string {
+	return map[[2]bool]string{{true, false}: "in", {false, true}: "out", {true, true}: "inout"}[[2]bool{q.Read, q.Write}]
 }
 
 // generate makes the files of every kernel.

@@ -16,7 +16,7 @@ import (
 	"github.com/gocute/gocute/gen/cir"
 )
 
-// run runs one kernel and prints what came of it.
+// run runs one kernel and compares it with its references.
 func run(ctx context.Context, req Request, pkgs []Package) Response {
 	f, names := find(req.Kernel, pkgs)
 	if f.New == nil {
@@ -41,8 +41,8 @@ func run(ctx context.Context, req Request, pkgs []Package) Response {
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}
-	fmt.Println(result)
-	return Response{Failed: result.Err() != nil}
+	return Response{Failed: result.Err() != nil, Text: result.String() + "\n",
+		Run: reporterFor(f, req).outcome(result, result.Verdict(), result.Faults())}
 }
 
 // arguments sorts the settings into dims and scalars.

@@ -12,13 +12,14 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/tune"
 )
 
 // Protocol is the version of Request and Response. The command and the module it works on may be of different
 // releases of gocute; another Protocol is refused.
-const Protocol = 3
+const Protocol = 4
 
 // Func is an exported function that returns a kernel.
 type Func struct {
@@ -46,6 +47,7 @@ type Request struct {
 	Protocol int
 	Action   string // a key of actions
 	Response string // path of the file that Main writes
+	Dir      string // the command's working folder: paths of reports are relative to it
 
 	Header bool     // gen: include headers instead of printing the instructions' wrappers
 	Only   []string // gen: names of kernels or of their functions; all if there are none
@@ -77,12 +79,18 @@ type Response struct {
 	Failed   bool              // run: the kernel ran and is wrong
 	Families []Family          // list
 	Bundle   map[string][]byte // tune: the files of a tune.Bundle
+
+	Text  string          // run and check: the report as people read it
+	Run   *report.Outcome // run
+	Check *report.Checked // check
+	// Mutants is what check tells of a kernel's mutants, in place of Check.
+	Mutants *report.Mutants
 }
 
 // Family is a declared family.
 type Family struct {
-	Func, Pos, Name string
-	Candidates      int
+	Package, Func, Pos, Name string
+	Candidates               int
 }
 
 // Kernel is a recorded kernel.
@@ -94,6 +102,8 @@ type Kernel struct {
 	Params  []string // such as "M" and "A f16 in (M,K):(K,1)"
 	Threads int
 	Doc     []string
+
+	Arguments []report.Argument // list: the same as Params
 
 	Folder      string            // gen: package and folder of the launcher
 	Files       map[string][]byte // gen: by path below Folder
