@@ -110,12 +110,18 @@ func (t *tensor) judge(ctx context.Context, e dsl.Expectation, ref *dsl.Ref, out
 		got := elem.Decode(t.p.Elem, bits)
 		diff := distance(got, want[i])
 		diffs[i] = diff
-		if math.IsInf(diff, 1) || diff > allowed(t.p.Elem, want[i], out.Tolerance, out.RMS) && !rounds(t.p.Elem, exact[i], got, out.Tolerance*out.RMS) {
+		limit := allowed(t.p.Elem, want[i], out.Tolerance, out.RMS)
+		wrong := out.Wrong
+		if math.IsInf(diff, 1) || diff > limit && !rounds(t.p.Elem, exact[i], got, out.Tolerance*out.RMS) {
 			out.Wrong++
 			if !t.p.Read && !mark.sure && bits == mark.bits {
 				out.unwritten(at)
 			}
 		}
+		if out.Wrong == wrong {
+			limit = max(limit, diff) // what rounding to an integer excuses
+		}
+		out.Nearest.meet(Element{At: at, Got: got, Want: want[i], Error: diff, Allowed: limit})
 		if out.At == nil || diff > out.MaxAbs {
 			out.MaxAbs, out.At, out.Got, out.Want = diff, at, got, want[i]
 		}

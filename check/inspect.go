@@ -178,14 +178,15 @@ var budgetRules = [...]func(in *Inspection, b dsl.Budget) string{
 	},
 }
 
-// worst names the access with the largest excess.
+// worst names the line with the largest excess, as the table of accesses counts it.
 func (in *Inspection) worst(what string, excess func(*emu.Access) int64) string {
 	if in.Result.Report == nil {
 		return ""
 	}
 	var most *emu.Access
-	for i := range in.Result.Report.Accesses {
-		if a := &in.Result.Report.Accesses[i]; excess(a) > 0 && (most == nil || excess(a) > excess(most)) {
+	accesses := merged(in.Result.Report.Accesses)
+	for i := range accesses {
+		if a := &accesses[i]; excess(a) > 0 && (most == nil || excess(a) > excess(most)) {
 			most = a
 		}
 	}

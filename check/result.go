@@ -58,6 +58,7 @@ type Output struct {
 	Relative  float64 // Frobenius norm of the errors over that of the expected values
 	At        []int64 // coordinate of the greatest error
 	Got, Want float64 // there
+	Nearest   Element // the one that used the greatest share of what it is allowed
 
 	Unwritten      int64 // elements that nobody wrote
 	FirstUnwritten []int64
@@ -65,6 +66,38 @@ type Output struct {
 	FirstOutside   int64 // offset of the first one
 
 	writer cir.Pos // the statement that wrote the element with the greatest error; zero where it is not known
+}
+
+// Element is how one element of an output compares with the reference.
+type Element struct {
+	At        []int64 // coordinate
+	Got, Want float64
+	Error     float64 // |Got - Want|
+	Allowed   float64 // for this element: the tolerance, or the step to the next number of its type if that is more
+}
+
+// Share is the error as a part of what is allowed: more than 1 is wrong.
+func (e Element) Share() float64 {
+	if e.Error == 0 {
+		return 0
+	}
+	return e.Error / e.Allowed // infinite where nothing is allowed
+}
+
+// meet replaces the element by one that is nearer to its limit.
+func (e *Element) meet(f Element) {
+	if e.At == nil || f.Share() > e.Share() || f.Share() == e.Share() && f.Error > e.Error {
+		*e = f
+	}
+}
+
+// String says what was compared with what.
+func (e Element) String() string {
+	s := fmt.Sprintf("%s: got %.8g, expected %.8g, error %.3g", coord(e.At), e.Got, e.Want, e.Error)
+	if e.Allowed == 0 {
+		return s + ", none allowed"
+	}
+	return s + fmt.Sprintf(" of %.3g allowed there (%.0f %%)", e.Allowed, 100*e.Share())
 }
 
 // Err is nil if all is well.
@@ -219,11 +252,11 @@ func (o *Output) summary() string {
 	if o.Compared < o.Elements {
 		what = fmt.Sprintf("a sample of %d of", o.Compared)
 	}
-	s += fmt.Sprintf(": %s %s compared, largest error %.3g", what, text.Count(o.Elements, "element"), o.MaxAbs)
-	if o.MaxAbs > 0 {
-		s += fmt.Sprintf(" at %s (got %.8g, expected %.8g)", coord(o.At), o.Got, o.Want)
+	s += fmt.Sprintf(": %s %s compared", what, text.Count(o.Elements, "element"))
+	if o.MaxAbs == 0 {
+		return s + ", largest error 0" + o.special()
 	}
-	return s + fmt.Sprintf(", relative %.3g, allowed %.3g", o.Relative, o.Tolerance*o.RMS) + o.special()
+	return s + fmt.Sprintf(", nearest to its limit %s", o.Nearest) + o.special()
 }
 
 // special says how many of the expected values are no finite numbers, which have to be met in their places.

@@ -98,8 +98,9 @@ func (c TiledCopy[S, D, E]) side(s ir.Side) Layout {
 }
 
 // Slice selects a thread.
-func (c TiledCopy[S, D, E]) Slice(thread Expr) ThrCopy[S, D, E] {
-	k := thread.k
+func (c TiledCopy[S, D, E]) Slice(thread Integer) ThrCopy[S, D, E] {
+	t, _ := exprOf(thread)
+	k := t.k
 	if k == nil {
 		return ThrCopy[S, D, E]{}
 	}
@@ -107,6 +108,7 @@ func (c TiledCopy[S, D, E]) Slice(thread Expr) ThrCopy[S, D, E] {
 		if c.err != nil && c.err != errReported {
 			k.failAt(c.made, "TiledCopy", "%v", c.err)
 		}
+		k.made("Slice", "TiledCopy", false, c.err)
 		return ThrCopy[S, D, E]{k: k}
 	}
 	e, ok := k.thread("Slice", thread, c.c.NumThr, "copy")
@@ -124,7 +126,7 @@ func (k *K) threadWasSet(op string, slice *K) {
 }
 
 // thread checks that a thread expression numbers all threads of a tiled copy or MMA, and no others.
-func (k *K) thread(op string, thread Expr, n int64, what string) (sym.Expr, bool) {
+func (k *K) thread(op string, thread Integer, n int64, what string) (sym.Expr, bool) {
 	e, ok := k.expr(op, thread)
 	if !ok {
 		return e, false

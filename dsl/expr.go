@@ -3,13 +3,15 @@ package dsl
 import (
 	"errors"
 	"fmt"
+	"math"
+	"reflect"
 
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/gen/cir"
 )
 
 // Expr is an integer of the kernel: a Dim, a thread or block index, a loop variable, or an expression of them.
-// Operands of its methods are ints, int64s or Exprs.
+// Operands of its methods are integers, Exprs or Vars.
 type Expr struct {
 	e   sym.Expr
 	k   *K
@@ -27,30 +29,60 @@ func (e Expr) String() string {
 // Sym is the underlying expression.
 func (e Expr) Sym() sym.Expr { return e.e }
 
-func toExpr(x any) (sym.Expr, error) {
+// Integer is an Expr or a Var, which stands for its value now.
+type Integer interface{ integer() Expr }
+
+func (e Expr) integer() Expr { return e }
+
+// exprOf is the Expr that x is or, as a Var, has; a Var that is nil has one that was never set.
+func exprOf(x any) (e Expr, ok bool) {
 	switch x := x.(type) {
-	case int:
-		return sym.Int(x), nil
-	case int64:
-		return sym.Int(x), nil
-	case Expr:
-		if x.err == nil && x.k == nil && !x.e.Is(0) {
-			return x.e, nil
+	case *Var:
+		if x == nil {
+			return Expr{}, true
 		}
-		if x.err == nil && x.k == nil {
-			return x.e, fmt.Errorf("expects a value, but got an Expr that was never set (k.Thread before k.Threads, or k.BlockX before k.Grid?)")
+		return x.Expr, true
+	case *Expr:
+		if x == nil {
+			return Expr{}, true
 		}
-		return x.e, x.err
+		return *x, true
+	case Integer:
+		return x.integer(), true
+	}
+	return Expr{}, false
+}
+
+func toExpr(x any) (sym.Expr, error) {
+	if e, ok := exprOf(x); ok {
+		if e.err == nil && e.k == nil && e.e.Is(0) {
+			return e.e, errors.New("expects a value, but got an Expr that was never set (k.Thread before k.Threads, or k.BlockX before k.Grid?)")
+		}
+		return e.e, e.err
+	}
+	switch v := reflect.ValueOf(x); {
+	case x == nil:
+		return sym.Expr{}, errors.New("expects an integer, an Expr or a Var, but got nil")
+	case v.CanInt():
+		return sym.Int(v.Int()), nil
+	case v.CanUint() && v.Uint() <= math.MaxInt64:
+		return sym.Int(int64(v.Uint())), nil
+	}
+	switch x := x.(type) {
 	case sym.Expr:
 		return x, nil
+	case data:
+		return sym.Expr{}, errors.New("expects an integer, an Expr or a Var, but got a Val: elements of tensors cannot be indices, extents or bounds of loops")
+	case float32, float64, uint64, uint, uintptr:
+		return sym.Expr{}, fmt.Errorf("expects an integer of 63 bits, an Expr or a Var, but got %v of type %T", x, x)
 	}
-	return sym.Expr{}, fmt.Errorf("expects an integer or an Expr, but got %T", x)
+	return sym.Expr{}, fmt.Errorf("expects an integer, an Expr or a Var, but got a value of type %T", x)
 }
 
 // expr converts an operand or reports it.
 func (k *K) expr(op string, x any) (sym.Expr, bool) {
 	e, err := toExpr(x)
-	if y, ok := x.(Expr); ok && err == nil && y.k != nil && y.k != k {
+	if y, ok := exprOf(x); ok && err == nil && y.k != nil && y.k != k {
 		err = fmt.Errorf("expects a value of this kernel, but got %s of kernel %s", e, y.k.kernel.ir.Name)
 	}
 	if err != nil {
@@ -79,7 +111,7 @@ func (e Expr) with(x any, f func(a, b sym.Expr) sym.Expr) Expr {
 		err = e.err
 	}
 	k := e.k
-	if y, ok := x.(Expr); ok && k == nil {
+	if y, ok := exprOf(x); ok && k == nil {
 		k = y.k
 	}
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Family is a set of kernels that compute the same and differ in how: tiles, stages, warps. An exported function
@@ -36,10 +38,10 @@ var configText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 func (f *Family) Err() error {
 	var errs []error
 	fail := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("family %q: %w", f.Name, fmt.Errorf(format, args...)))
+		errs = append(errs, fmt.Errorf("family %q: %w", text.Short(f.Name, 60), fmt.Errorf(format, args...)))
 	}
-	if !identifier.MatchString(f.Name) {
-		fail("expects a name that is an identifier")
+	if len(f.Name) > maxName || !identifier.MatchString(f.Name) {
+		fail("expects a name that is an identifier of at most %d letters", maxName)
 	}
 	if len(f.Candidates) == 0 {
 		fail("expects at least one candidate, but has none")
@@ -47,8 +49,8 @@ func (f *Family) Err() error {
 	seen := map[string]bool{}
 	for i, c := range f.Candidates {
 		switch {
-		case !configText.MatchString(c.Config):
-			fail("candidate %d: expects a config of letters, digits, _, ., + and -, but got %q", i, c.Config)
+		case len(c.Config) > maxName || !configText.MatchString(c.Config):
+			fail("candidate %d: expects a config of at most %d letters, digits, _, ., + and -, but got %q", i, maxName, text.Short(c.Config, 60))
 		case seen[c.Config]:
 			fail("candidate %d: expects a config of its own, but %s is another's", i, c.Config)
 		case c.Kernel == nil:

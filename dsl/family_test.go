@@ -16,7 +16,7 @@ func TestFamily(t *testing.T) {
 	f.Add("a b", kernel)
 	f.Add("none", nil)
 	require.EqualError(t, f.Err(), `family "gemm": candidate 2: expects a config of its own, but 64x64 is another's
-family "gemm": candidate 3: expects a config of letters, digits, _, ., + and -, but got "a b"
+family "gemm": candidate 3: expects a config of at most 100 letters, digits, _, ., + and -, but got "a b"
 family "gemm": candidate none: expects a function, but got nil`)
-	require.EqualError(t, (&Family{Name: "1"}).Err(), "family \"1\": expects a name that is an identifier\nfamily \"1\": expects at least one candidate, but has none")
+	require.EqualError(t, (&Family{Name: "1"}).Err(), "family \"1\": expects a name that is an identifier of at most 100 letters\nfamily \"1\": expects at least one candidate, but has none")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Kernel is a kernel that has been recorded, with the errors met on the way.
@@ -29,10 +30,20 @@ type Kernel struct {
 }
 
 // Name is the name of the emitted function.
-func (k *Kernel) Name() string { return k.ir.Name }
+func (k *Kernel) Name() string {
+	if k == nil || k.ir == nil {
+		return ""
+	}
+	return k.ir.Name
+}
 
 // Err returns every mistake found while recording, a line each, or nil.
-func (k *Kernel) Err() error { return errors.Join(k.errs...) }
+func (k *Kernel) Err() error {
+	if k == nil || k.ir == nil {
+		return errors.New("expects a kernel that Define made, but got nil or the zero Kernel")
+	}
+	return errors.Join(k.errs...)
+}
 
 // IR is the recorded tile IR; it means nothing where Err is not nil.
 func (k *Kernel) IR() *ir.Kernel { return k.ir }
@@ -84,7 +95,7 @@ func Define(name string, body func(k *K)) *Kernel {
 		k.run(body)
 	}
 	if why := kernelName(name); why != "" { // now that it is known whose line has the name
-		k.fail(k.kernel.pos, "Define", "expects a name that is an identifier in C and Go, but got %q: %s", name, why)
+		k.fail(k.kernel.pos, "Define", "expects a name that is an identifier in C and Go, but got %q: %s", text.Short(name, 60), why)
 	}
 	k.finish()
 	k.closed = true
@@ -138,8 +149,17 @@ func (k *K) Fail(op string, err error) {
 	}
 }
 
-// Doc adds a line to the comment at the top of the emitted file.
-func (k *K) Doc(line string) { k.kernel.ir.Doc = append(k.kernel.ir.Doc, line) }
+// Doc adds a line to the comment at the top of the emitted file, which has at most 64 KiB. What cannot be printed stands
+// there as <U+0007>.
+func (k *K) Doc(line string) {
+	before := 0
+	for _, l := range k.kernel.ir.Doc {
+		before += len(l)
+	}
+	if k.fits("Doc", line, before) {
+		k.kernel.ir.Doc = append(k.kernel.ir.Doc, line)
+	}
+}
 
 // Threads sets the number of threads of a block, 1 to 1024, and makes k.Thread. Call it before anything that
 // needs a thread.
@@ -281,7 +301,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s:%d: %s: %s: %s", e.Pos.File, e.Pos.Line, e.Kernel, e.Op, e.Text)
+	return fmt.Sprintf("%s:%d: %s: %s: %s", text.Visible(e.Pos.File), e.Pos.Line, e.Kernel, e.Op, e.Text)
 }
 
 func (k *K) errorf(op, format string, args ...any) {
@@ -297,13 +317,13 @@ func (k *K) failAt(calls []uintptr, op, format string, args ...any) {
 	if slices.Contains(args, any(errReported)) {
 		return // what it depends on has been reported
 	}
-	text := fmt.Sprintf(format, args...)
+	message := fmt.Sprintf(format, args...)
 	for _, a := range args {
 		if m, ok := a.(*mistake); ok {
-			calls, op, text = m.pcs, m.op, m.text
+			calls, op, message = m.pcs, m.op, m.text
 		}
 	}
-	e := &Error{Pos: k.blamed(calls), Op: op, Text: text}
+	e := &Error{Pos: k.blamed(calls), Op: op, Text: message}
 	if within := lineOf(calls, k.helpers); within != e.Pos {
 		e.Within = within
 	}
@@ -312,7 +332,7 @@ func (k *K) failAt(calls []uintptr, op, format string, args ...any) {
 
 // report adds an error that has not been reported.
 func (k *K) report(e *Error) {
-	e.Kernel, e.Text = k.kernel.ir.Name, strings.ReplaceAll(e.Text, "\n", "; ")
+	e.Kernel, e.Text = text.Short(k.kernel.ir.Name, 60), text.Short(strings.ReplaceAll(e.Text, "\n", "; "), 4000)
 	for _, old := range k.kernel.errs { // a constructor's mistake is met at every use
 		if old, ok := old.(*Error); ok && *old == (Error{e.Pos, old.Within, e.Kernel, e.Op, e.Text}) {
 			return

@@ -57,7 +57,7 @@ func (t Tensor[S, E]) TileProj(tile Tiler, p Projection, coord ...any) Tensor[S,
 
 // LocalPartition deals a tensor's elements out to threads, one each, tile after tile (local_partition): thr maps the
 // coordinates of a tile to threads. A projection may leave out modes of thr that the tensor does not have.
-func (t Tensor[S, E]) LocalPartition(thr Layout, thread Expr, p ...Projection) Tensor[S, E] {
+func (t Tensor[S, E]) LocalPartition(thr Layout, thread Integer, p ...Projection) Tensor[S, E] {
 	bad := Tensor[S, E]{k: t.k}
 	if t.t == nil {
 		return bad

@@ -97,10 +97,14 @@ func (k *K) If(c Cond, then func(), otherwise func()) {
 		k.errorf("If", "%v", err)
 		return
 	}
-	if !k.function("If", then == nil) || !k.ownValues("If", cir.Select{Cond: c.c}) {
+	if !k.function("If", then == nil) {
 		return
 	}
-	if !k.inScope("If", c.use...) {
+	if ofData(c.c) {
+		k.errorf("If", "a branch of the kernel cannot depend on an element of a tensor: expects a condition on integers (Expr, Var, Dim) or Scalars; inside the function of a Map, choose between two values with Select")
+		return
+	}
+	if !k.ownValues("If", cir.Select{Cond: c.c}) || !k.inScope("If", c.use...) {
 		return
 	}
 	op := ir.IfOp{Pos: pos, Cond: c.c}
@@ -152,8 +156,8 @@ func (k *K) let(op, name string, x any, opaque bool) Expr {
 	if !ok {
 		return Expr{k: k, err: errReported}
 	}
-	if !identifier.MatchString(name) {
-		k.errorf(op, "expects a name that is an identifier, but got %q", name)
+	if why := badName(name); why != "" {
+		k.errorf(op, "%s", why)
 		return Expr{k: k, err: errReported}
 	}
 	if _, isConst := e.IsConst(); isConst && !opaque {
@@ -181,7 +185,15 @@ type Var struct {
 func (k *K) Var(name string, init any, lo, hi int64) Var {
 	e, ok := k.expr("Var", init)
 	if !ok {
-		return Var{k: k}
+		return Var{k: k, Expr: Expr{k: k, err: errReported}}
+	}
+	if why := badName(name); why != "" {
+		k.errorf("Var", "%s", why)
+		return Var{k: k, Expr: Expr{k: k, err: errReported}}
+	}
+	if lo > hi {
+		k.errorf("Var", "%s expects bounds from the least to the greatest value, but got %d and %d", name, lo, hi)
+		return Var{k: k, Expr: Expr{k: k, err: errReported}}
 	}
 	s := &sym.Symbol{Name: k.fresh(name), Class: sym.Var, Lo: lo, Hi: max(hi, lo+1)}
 	k.symbols[s.Name] = &scope{open: true, thread: k.perThread(e), pos: k.position()}
@@ -215,5 +227,9 @@ func (k *K) WaitGroup(n int) {
 	k.add(ir.StmtOp{Stmt: cir.WaitGroup{Pos: k.position(), Pending: n}})
 }
 
-// Comment adds a line of comment to the emitted code.
-func (k *K) Comment(text string) { k.add(ir.StmtOp{Stmt: cir.Comment{Pos: k.position(), Text: text}}) }
+// Comment adds a comment to the emitted code, of at most 64 KiB. What cannot be printed stands there as <U+0007>.
+func (k *K) Comment(text string) {
+	if k.fits("Comment", text, 0) {
+		k.add(ir.StmtOp{Stmt: cir.Comment{Pos: k.position(), Text: text}})
+	}
+}

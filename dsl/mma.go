@@ -84,13 +84,16 @@ func (m TiledMMA[D, A, B, C]) operand(o ir.Operand) Layout {
 }
 
 // Slice selects a thread.
-func (m TiledMMA[D, A, B, C]) Slice(thread Expr) ThrMMA[D, A, B, C] {
-	k := thread.k
+func (m TiledMMA[D, A, B, C]) Slice(thread Integer) ThrMMA[D, A, B, C] {
+	t, _ := exprOf(thread)
+	k := t.k
 	if k == nil {
 		return ThrMMA[D, A, B, C]{}
 	}
 	if m.m == nil {
-		k.failAt(m.made, "TiledMMA", "%v", m.err)
+		if k.made("Slice", "TiledMMA", false, m.err); m.err != nil {
+			k.failAt(m.made, "TiledMMA", "%v", m.err)
+		}
 		return ThrMMA[D, A, B, C]{k: k}
 	}
 	e, ok := k.thread("Slice", thread, m.m.NumThr, "MMA")

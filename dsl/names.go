@@ -1,8 +1,11 @@
 package dsl
 
 import (
+	"fmt"
 	"go/token"
 	"strings"
+
+	"github.com/gocute/gocute/internal/text"
 )
 
 // reserved are the names that mean something in the emitted code: C++'s keywords and alternative tokens, CUDA's
@@ -54,19 +57,46 @@ var libraryNames = words(`
 // devices are file names that Windows keeps for itself, whatever their case; Go refuses them in import paths.
 var devices = words(`con prn aux nul com1 com2 com3 com4 com5 com6 com7 com8 com9 lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9`)
 
-func words(text string) map[string]bool {
+func words(list string) map[string]bool {
 	out := map[string]bool{}
-	for _, n := range strings.Fields(text) {
+	for _, n := range strings.Fields(list) {
 		out[n] = true
 	}
 	return out
 }
 
+const (
+	maxName = 100     // letters of a name: it becomes the name of files, with more behind it
+	maxText = 1 << 16 // bytes of a Doc, of a Comment and of a Require's message
+)
+
+// badName says why a name cannot be one of C, or nothing.
+func badName(name string) string {
+	switch {
+	case len(name) > maxName:
+		return fmt.Sprintf("expects a name of at most %d letters, but got %d: %q", maxName, len(name), text.Short(name, 40))
+	case !identifier.MatchString(name):
+		return fmt.Sprintf("expects a name that is an identifier (a letter, then letters of ASCII, digits and _), but got %q", name)
+	}
+	return ""
+}
+
+// fits reports a text that is too long for the emitted files.
+func (k *K) fits(op, s string, before int) bool {
+	if n := before + len(s); n > maxText {
+		k.errorf(op, "expects texts of at most %d bytes, but got %d: %q", maxText, n, text.Short(s, 40))
+		return false
+	}
+	return true
+}
+
 // kernelName says why a kernel cannot have a name, or nothing.
 func kernelName(name string) string {
 	switch {
+	case len(name) > maxName:
+		return fmt.Sprintf("it has %d letters, of at most %d", len(name), maxName)
 	case !identifier.MatchString(name):
-		return "it starts with a letter and has letters, digits and underscores only"
+		return "it starts with a letter and has letters of ASCII, digits and underscores only"
 	case reserved[name] || token.IsKeyword(name):
 		return "it is a name of the language or of the emitted code"
 	case libraryNames[name]:

@@ -100,9 +100,28 @@ func (k *K) ownValues(op string, v cir.Value, own ...*cir.Reg) bool {
 		ok = false
 	})
 	if !ok {
-		k.errorf(op, "expects a value that the function computes from its arguments, but it uses an element of another function's")
+		k.errorf(op, "expects a value that the function computes from its arguments, but it uses an element that was kept from another function: pass that tensor to this operation too")
 	}
 	return ok && k.inScope(op, ints...)
+}
+
+// ofData reports whether a condition depends on an element of a tensor.
+func ofData(c cir.Cond) bool {
+	found := false
+	cir.WalkValue(cir.Select{Cond: c}, func(v cir.Value) {
+		switch v.(type) {
+		case cir.RegElem, cir.MemElem:
+			found = true
+		}
+	})
+	return found
+}
+
+// given stops a use of a K that is nil.
+func given(op string, k *K) {
+	if k == nil {
+		panic(never{op, "the K of the kernel's function", "that is nil"})
+	}
 }
 
 // sliced reports a slice of a tiled copy or MMA by another kernel's thread.

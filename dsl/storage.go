@@ -28,6 +28,7 @@ func InOut[E elem.Any](k *K, name string, l Layout) Tensor[Gmem, E] {
 }
 
 func global[E elem.Any](k *K, op, name string, l Layout, read, write bool) Tensor[Gmem, E] {
+	given(op, k)
 	none := Tensor[Gmem, E]{k: k}
 	lay, err := l.Algebra()
 	if err != nil {
@@ -52,7 +53,7 @@ func global[E elem.Any](k *K, op, name string, l Layout, read, write bool) Tenso
 		return none
 	}
 	mem := &cir.Mem{Name: name, Space: cir.Global, Elem: kind, Count: count, Align: max(1, kind.Bits()/8)}
-	p := &cir.Param{Name: name, Class: cir.Pointer, Elem: kind, Mem: mem, Layout: lay.String(), Read: read, Write: write}
+	p := &cir.Param{Pos: k.position(), Name: name, Class: cir.Pointer, Elem: kind, Mem: mem, Layout: lay.String(), Read: read, Write: write}
 	p.Extents = lay.Shape().Leaves()
 	for _, d := range lay.Stride().Leaves() {
 		p.Strides = append(p.Strides, d.Coef)
@@ -89,6 +90,7 @@ func bounds(s algebra.Shape, path []int) []ir.Bound {
 
 // Scalar is a value that the launcher passes.
 func Scalar[E elem.Any](k *K, name string) Val[E] {
+	given("Scalar", k)
 	kind := elem.KindOf[E]()
 	if !k.argument("Scalar", name) {
 		return Val[E]{k: k, err: errReported}
@@ -97,7 +99,7 @@ func Scalar[E elem.Any](k *K, name string) Val[E] {
 		k.errorf("Scalar", "%s: %v", name, err)
 		return Val[E]{k: k, err: errReported}
 	}
-	p := &cir.Param{Name: name, Class: cir.Scalar, Elem: kind}
+	p := &cir.Param{Pos: k.position(), Name: name, Class: cir.Scalar, Elem: kind}
 	k.kernel.ir.Params = append(k.kernel.ir.Params, p)
 	return Val[E]{k: k, v: cir.ParamValue{Param: p}}
 }
@@ -121,6 +123,7 @@ func SharedOver[E, O elem.Any](k *K, name string, l Layout, over Tensor[Smem, O]
 
 // shared declares an array of a layout, placed as the storage says.
 func shared[E elem.Any](k *K, name string, l Layout, place ir.Storage) Tensor[Smem, E] {
+	given("Shared", k)
 	none := Tensor[Smem, E]{k: k}
 	lay, err := l.Algebra()
 	if err != nil {

@@ -53,7 +53,7 @@ func (k *K) Dim(name string, facts ...Fact) Expr {
 		k.errorf("Dim", "%s expects 0 <= least < greatest <= %d and a positive divisor, but got %d, %d and %d", name, MaxExtent, s.Lo, s.Hi, s.Multiple)
 		return Expr{k: k, err: errReported}
 	}
-	k.kernel.ir.Params = append(k.kernel.ir.Params, &cir.Param{Name: name, Class: cir.Dim, Sym: s})
+	k.kernel.ir.Params = append(k.kernel.ir.Params, &cir.Param{Pos: k.position(), Name: name, Class: cir.Dim, Sym: s})
 	return Expr{e: sym.New(s), k: k}
 }
 
@@ -65,9 +65,9 @@ var errReported error = reported{}
 
 // argument checks the name of an argument of the kernel.
 func (k *K) argument(op, name string) bool {
-	switch {
-	case !identifier.MatchString(name):
-		k.errorf(op, "expects a name that is an identifier, but got %q", name)
+	switch why := badName(name); {
+	case why != "":
+		k.errorf(op, "%s", why)
 	case reserved[name]:
 		k.errorf(op, "the name %s is used by the emitted code itself; choose another", name)
 	case k.names[name]:
@@ -92,6 +92,9 @@ func (k *K) Require(c Cond, message string) {
 				return
 			}
 		}
+	}
+	if !k.fits("Require", message, 0) {
+		return
 	}
 	k.kernel.ir.Requires = append(k.kernel.ir.Requires, cir.Require{Cond: c.c, Message: message})
 }

@@ -15,14 +15,20 @@ type Val[E elem.Any] struct {
 	err error // a mistake in making it; v is nil then
 }
 
+func (Val[E]) data() {}
+
+// data is a Val of any type.
+type data interface{ data() }
+
 // Lit is a constant. Integer types must hold it; floating-point types round it.
 func Lit[E elem.Any](v float64) Val[E] {
 	return Val[E](made("Lit", cir.Lit{Elem: elem.KindOf[E](), V: v}))
 }
 
 // ToVal converts an integer of the kernel to a value: rounded, or wrapped to an integer type.
-func ToVal[E elem.Any](e Expr) Val[E] {
-	x, err := toExpr(e)
+func ToVal[E elem.Any](i Integer) Val[E] {
+	x, err := toExpr(i)
+	e, _ := exprOf(i)
 	if err != nil {
 		return Val[E]{k: e.k, err: wrong("ToVal", err)}
 	}

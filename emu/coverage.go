@@ -74,7 +74,8 @@ func (g *gmem) unwritten() Unwritten {
 	return u
 }
 
-// missed turns the elements of an output that nobody wrote into a finding, at the last statement that writes it.
+// missed turns the elements of an output that nobody wrote into a finding, at the last statement that writes it, or at its
+// declaration if no statement does.
 func (g *gmem) missed(p *program, out *findings, u Unwritten) {
 	var stmt int32
 	for _, s := range p.sites {
@@ -88,4 +89,7 @@ func (g *gmem) missed(p *program, out *findings, u Unwritten) {
 	}
 	f.Kernel, f.Pos, f.Index, f.Count = p.name, p.pos[stmt], u.First, u.Count
 	f.Message = fmt.Sprintf("%d of %s's elements are never written, the first is %s", u.Count, g.name, g.element(u.First))
+	if stmt == 0 {
+		f.Pos, f.Message = g.declared, f.Message+": no statement of the kernel writes to it"
+	}
 }

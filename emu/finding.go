@@ -101,8 +101,8 @@ func (f *Finding) Error() string {
 
 // place is a position as errors print it: the file without its folder.
 func place(p cir.Pos) string {
-	if p.File == "" {
-		return "?"
+	if p.File == "" { // only of C IR that no kernel function recorded
+		return "(no line)"
 	}
 	return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Line)
 }

@@ -11,14 +11,15 @@ import (
 // element the first and the last accesses in order of blocks, which do not depend on the order of execution.
 type gmem struct {
 	area
-	shape   shape
-	val     []uint64
-	defined bool // the caller's contents count
-	written bool // the kernel has a statement that writes it
-	loaded  bool // and one that reads it
-	track   bool
-	hazards bool           // threads of a block may read what others of it write
-	locks   [64]sync.Mutex // by blocks of 1024 elements
+	shape    shape
+	declared cir.Pos // the line of In, Out or InOut
+	val      []uint64
+	defined  bool // the caller's contents count
+	written  bool // the kernel has a statement that writes it
+	loaded   bool // and one that reads it
+	track    bool
+	hazards  bool           // threads of a block may read what others of it write
+	locks    [64]sync.Mutex // by blocks of 1024 elements
 
 	firstWrite, lastWrite, firstRead, lastRead []uint64
 	firstAtomic, lastAtomic                    []uint64
@@ -63,7 +64,7 @@ func (c *compiler) globalMemory(k *cir.Kernel) {
 		}
 		g := &gmem{area: area{name: p.Name, space: cir.Global, kind: p.Mem.Elem, bits: p.Mem.Elem.Bits(),
 			count: c.bound.counts[p.Mem], align: int64(align)}, val: c.bound.buffers[p.Mem].Cells,
-			shape: c.shape(p), defined: (p.Read || !p.Write) && !c.bound.buffers[p.Mem].Undefined, written: used.stored[p.Mem], loaded: used.loaded[p.Mem]}
+			shape: c.shape(p), declared: p.Pos, defined: (p.Read || !p.Write) && !c.bound.buffers[p.Mem].Undefined, written: used.stored[p.Mem], loaded: used.loaded[p.Mem]}
 		atomics := used.atomic[p.Mem]
 		if (g.written || atomics) && !p.Write {
 			c.fail("%s is written, but not declared as such", p.Name)

@@ -84,7 +84,7 @@ func (s *stream) choose(unit Expr) {
 			k.Helper()
 			tile.Set(p.tile.Add(unit))
 			s.first.Set(p.lo.Sub(tile.Mul(s.all)).Max(0))
-			s.tiles.Set(p.hi.Sub(tile.Mul(s.all)).Min(s.all).Sub(s.first.Expr))
+			s.tiles.Set(p.hi.Sub(tile.Mul(s.all)).Min(s.all).Sub(s.first))
 			left.Set(0)
 		}, func() { left.Set(unit.Sub(p.units)) })
 	}, nil)
@@ -138,7 +138,7 @@ func (s *stream) keep(unit Expr) work {
 	k := s.k
 	k.Helper()
 	w := s.work()
-	missing := k.Let("doneRest", s.all.Sub(s.tiles.Expr))
+	missing := k.Let("doneRest", s.all.Sub(s.tiles))
 	w.tileM, w.tileN = k.Let("doneM", w.tileM), k.Let("doneN", w.tileN)
 	w.shared, w.share = missing.Ne(0), func() share { return s.share(s.piece().tile.Add(unit)) }
 	return w

@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"html"
 	"strings"
 )
 
@@ -25,7 +24,7 @@ figure{margin:0 0 32px;overflow-x:auto}
 </head>
 <body>
 <h1>%s</h1>
-`, html.EscapeString(title), l.ground, l.text, d.ground, d.text, styleSheet(), html.EscapeString(title))
+`, escape(title), l.ground, l.text, d.ground, d.text, styleSheet(), escape(title))
 	for i, p := range pictures {
 		fmt.Fprintf(&b, "<figure id=\"p%d\">\n%s</figure>\n", i+1, strings.ReplaceAll(p.svg(""), `<g id="`, fmt.Sprintf(`<g id="p%d-`, i+1)))
 	}

@@ -2,7 +2,6 @@ package show
 
 import (
 	"fmt"
-	"html"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,16 +45,16 @@ func (p *Picture) svg(style string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="gc" role="img" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n",
 		f.width, f.height, f.width, f.height)
-	fmt.Fprintf(&b, "<title>%s</title>\n%s", html.EscapeString(p.title), style)
+	fmt.Fprintf(&b, "<title>%s</title>\n%s", escape(p.title), style)
 	fmt.Fprintf(&b, `<rect class="g" width="%d" height="%d"/>`+"\n", f.width, f.height)
 	y := margin
 	for _, s := range f.title {
 		y += noteLine + 2
-		fmt.Fprintf(&b, `<text class="t" x="%d" y="%d">%s</text>`+"\n", margin, y-4, html.EscapeString(s))
+		fmt.Fprintf(&b, `<text class="t" x="%d" y="%d">%s</text>`+"\n", margin, y-4, escape(s))
 	}
 	for _, s := range f.notes {
 		y += noteLine
-		fmt.Fprintf(&b, `<text class="q" x="%d" y="%d">%s</text>`+"\n", margin, y-4, html.EscapeString(s))
+		fmt.Fprintf(&b, `<text class="q" x="%d" y="%d">%s</text>`+"\n", margin, y-4, escape(s))
 	}
 	for _, g := range p.grids {
 		g.write(&b, f)
@@ -142,10 +141,10 @@ func (g *grid) write(b *strings.Builder, f *frame) {
 	x, y := f.x[g.col], f.y[g.row]
 	left := x + f.headW
 	for i, s := range g.head {
-		fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", left, y-(len(g.head)-i)*noteLine-4, html.EscapeString(s))
+		fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`+"\n", left, y-(len(g.head)-i)*noteLine-4, escape(s))
 	}
 	if g.corner != "" {
-		fmt.Fprintf(b, `<text class="v q" x="%d" y="%d">%s</text>`+"\n", left-4, y-5, html.EscapeString(g.corner))
+		fmt.Fprintf(b, `<text class="v q" x="%d" y="%d">%s</text>`+"\n", left-4, y-5, escape(g.corner))
 	}
 	for j := range g.cols {
 		fmt.Fprintf(b, `<text class="h q" x="%d" y="%d">%d</text>`+"\n", left+int(j)*f.cellW+f.cellW/2, y-5, j*g.colStep)
@@ -153,7 +152,7 @@ func (g *grid) write(b *strings.Builder, f *frame) {
 	for i := range g.rows {
 		fmt.Fprintf(b, `<text class="v q" x="%d" y="%d">%d</text>`+"\n", left-4, y+int(i)*f.cellH+f.cellH/2+4, i*g.rowStep)
 	}
-	fmt.Fprintf(b, `<g id="%s" transform="translate(%d,%d)">`+"\n", html.EscapeString(g.name), left, y)
+	fmt.Fprintf(b, `<g id="%s" transform="translate(%d,%d)">`+"\n", escape(g.name), left, y)
 	for i := range g.cells {
 		g.writeCell(b, f, int64(i))
 	}
@@ -169,10 +168,10 @@ func (g *grid) writeCell(b *strings.Builder, f *frame, i int64) {
 	if c.mark != "" {
 		class += " m"
 	}
-	fmt.Fprintf(b, `<g class="%s"><title>%s</title><rect x="%d" y="%d" width="%d" height="%d"/>`, class, html.EscapeString(c.tip), x, y, f.cellW, f.cellH)
+	fmt.Fprintf(b, `<g class="%s"><title>%s</title><rect x="%d" y="%d" width="%d" height="%d"/>`, class, escape(c.tip), x, y, f.cellW, f.cellH)
 	top := y + (f.cellH-len(c.lines)*cellLine)/2
 	for k, s := range c.lines {
-		fmt.Fprintf(b, `<text class="%s" x="%d" y="%d">%s</text>`, [2]string{"a", "b"}[min(k, 1)], x+f.cellW/2, top+k*cellLine+10, html.EscapeString(s))
+		fmt.Fprintf(b, `<text class="%s" x="%d" y="%d">%s</text>`, [2]string{"a", "b"}[min(k, 1)], x+f.cellW/2, top+k*cellLine+10, escape(s))
 	}
 	b.WriteString("</g>\n")
 }

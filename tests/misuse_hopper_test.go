@@ -72,7 +72,7 @@ var _ = misuse("fill_of_others", func(k *K) {
 	p.Commit(0)                    // ERROR "Commit: expects copies by the threads; a pipeline of TMALoads is filled by Fill"
 	p.Fill(0, nil)                 // ERROR "Fill: expects a function, but got nil"
 	p.Fill(0, func(*StageFill) {}) // ERROR "Fill: expects at least one TMALoad"
-	p.Fill("first", load)          // ERROR "Pipeline: expects an integer or an Expr, but got string"
+	p.Fill("first", load)          // ERROR "Pipeline: expects an integer, an Expr or a Var, but got a value of type string"
 })
 
 var _ = misuse("pipeline_sync", func(k *K) {

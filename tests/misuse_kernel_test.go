@@ -134,7 +134,7 @@ var _ = misuse("coordinates", func(k *K) {
 	A.Tile(Tile(8, k.Thread), 0, 0) // ERROR "Tile: a tile expects positive constants, layouts or All, but got tid"
 	A.Tile(Tile(8, 8), 0, 0, 0)     // ERROR "Tile: expects at most 2 coordinates, one for each mode of A, but got 3"
 	A.Size(2)                       // ERROR "Size: expects one mode below 2, the rank of A, but got \[2\]"
-	A.At("all", 1)                  // ERROR "At: expects an integer or an Expr, but got string"
+	A.At("all", 1)                  // ERROR "At: expects an integer, an Expr or a Var, but got a value of type string"
 })
 
 var _ = misuse("counts", func(k *K) {
@@ -246,8 +246,8 @@ var _ = misuse("another_functions_value", func(k *K) {
 	Copy(load, tA, frag)
 	var kept Val[elem.F32]
 	Map(frag, tB, func(v Val[elem.F32]) Val[elem.F32] { kept = v; return v })
-	Map(frag, tB, func(v Val[elem.F32]) Val[elem.F32] { return kept }) // ERROR "Map: expects a value that the function computes from its arguments, but it uses an element of another function's"
-	k.If(kept.Lt(Lit[elem.F32](0)), func() {}, nil)                    // ERROR "If: expects a value that the function computes from its arguments"
+	Map(frag, tB, func(v Val[elem.F32]) Val[elem.F32] { return kept }) // ERROR "Map: expects a value that the function computes from its arguments, but it uses an element that was kept from another function: pass that tensor to this operation too"
+	k.If(kept.Lt(Lit[elem.F32](0)), func() {}, nil)                    // ERROR "If: a branch of the kernel cannot depend on an element of a tensor: expects a condition on integers .*choose between two values with Select"
 })
 
 var _ = misuse("huge_fragment", func(k *K) {

@@ -25,7 +25,7 @@ func TestForeignModule(t *testing.T) {
   args     M=12 alpha=0.5
   on       the emulator, 3 blocks, schedules [0 7]
   time     X (of the emulator)
-  B        f32 (12,32): all 384 elements compared, largest error 0, relative 0, allowed 0
+  B        f32 (12,32): all 384 elements compared, largest error 0
 PASS
 `, replaceTime(o.stdout))
 	require.Equal(t, before, tree(t, dir))

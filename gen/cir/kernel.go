@@ -46,6 +46,7 @@ const (
 
 // Param is an argument of the kernel.
 type Param struct {
+	Pos    // of its declaration
 	Name   string
 	Class  Class
 	Elem   elem.Kind   // of Pointer and Scalar

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/gen/cir"
+	wording "github.com/gocute/gocute/internal/text"
 	"github.com/gocute/gocute/templates"
 )
 
@@ -82,7 +83,7 @@ func newPrinter(k *cir.Kernel) *printer {
 
 // failure is the first error, with the kernel's name.
 func (p *printer) failure() error {
-	return fmt.Errorf("internal error: kernel %s: %w", p.kernel.Name, p.err)
+	return fmt.Errorf("internal error: kernel %s: %w", wording.Short(p.kernel.Name, 80), p.err)
 }
 
 // printer is the state of one Print.
@@ -207,13 +208,11 @@ func bounds(k *cir.Kernel) string {
 	return fmt.Sprint(k.Threads)
 }
 
-// commentLines splits texts into lines that are safe behind "// ".
+// commentLines are the lines of texts that a user gave, each safe behind "// ".
 func commentLines(texts []string) []string {
 	var out []string
 	for _, t := range texts {
-		for l := range strings.Lines(t + "\n") {
-			out = append(out, strings.TrimRight(l, " \t\r\n\\")) // a backslash would swallow the next line
-		}
+		out = append(out, wording.Comment(t)...)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/gen/cir"
+	wording "github.com/gocute/gocute/internal/text"
 )
 
 // maxWidth is the length from which a call is broken into lines, indentation not counted.
@@ -19,7 +20,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (p *printer) declareArguments() {
 	k := p.kernel
 	if !identifier.MatchString(k.Name) || k.Threads < 1 {
-		p.fail("expected a C identifier and at least one thread, but got %q and %d", k.Name, k.Threads)
+		p.fail("expected a C identifier and at least one thread, but got %q and %d", wording.Short(k.Name, 80), k.Threads)
 	}
 	for _, a := range k.Params {
 		switch {
@@ -68,7 +69,7 @@ func (p *printer) declareShared() {
 func (p *printer) declare(name string, s symbol) {
 	switch {
 	case !identifier.MatchString(name) || reserved[name]:
-		p.fail("%q cannot name a variable in C++", name)
+		p.fail("%q cannot name a variable in C++", wording.Short(name, 80))
 	case p.syms[name] != nil || p.regs[name] != nil:
 		p.fail("name %s is declared twice", name)
 	}

@@ -93,14 +93,14 @@ func (s *state) mapValues(op ir.MapOp) ([]cir.Stmt, error) {
 		}
 		if op.Dst.Storage.Space == ir.Register {
 			ref, err := s.reg(op.Dst, x, 1)
-			return []cir.Stmt{cir.SetReg{Pos: op.Pos, Dst: ref, Value: op.F(cir.RegElem{Ref: ref}, srcs)}}, err
+			return []cir.Stmt{cir.SetReg{Pos: op.Pos, Dst: ref, Value: again(op.Pos, func() cir.Value { return op.F(cir.RegElem{Ref: ref}, srcs) })}}, err
 		}
 		a, err := s.addr(op.Dst, x)
 		if err != nil {
 			return nil, err
 		}
 		t, err := s.tail(op.Dst, x, 1)
-		value := op.F(cir.MemElem{Addr: a}, srcs) // only evaluated where the predicate holds
+		value := again(op.Pos, func() cir.Value { return op.F(cir.MemElem{Addr: a}, srcs) }) // only evaluated where the predicate holds
 		return []cir.Stmt{cir.StoreValue{Pos: op.Pos, Dst: a, Value: value, Pred: t.all}}, err
 	})
 }

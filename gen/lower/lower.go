@@ -42,8 +42,14 @@ type state struct {
 	ops     map[string]*cir.Op  // intrinsics by name
 }
 
-// Lower runs the passes over a kernel whose Err is nil. An error is our own mistake.
-func Lower(k *ir.Kernel) (*cir.Kernel, error) {
+// Lower runs the passes over a kernel whose Err is nil. An error is our own mistake, but for a function of elements that does
+// not do the same whenever it is called.
+func Lower(k *ir.Kernel) (out *cir.Kernel, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, caught(k.Name, r)
+		}
+	}()
 	s := &state{in: k, mems: map[*ir.Storage]*cir.Mem{}, regs: map[*ir.Storage]*cir.Reg{}, seen: map[string]sym.Expr{},
 		used: map[string]bool{}, open: map[string]bool{}, ops: map[string]*cir.Op{}}
 	s.out = &cir.Kernel{Name: k.Name, Doc: k.Doc, Params: k.Params, Maps: k.Maps, Threads: k.Threads, MinBlocks: k.MinBlocks,

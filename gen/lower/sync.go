@@ -26,7 +26,7 @@ func (s *state) vote(op ir.VoteOp) ([]cir.Stmt, error) {
 			return nil, err
 		}
 		dst, err := s.reg(op.Dst, x, 1)
-		return []cir.Stmt{cir.Vote{Pos: op.Pos, Op: op.Op, Mask: cir.AllLanes, Cond: op.F(cir.RegElem{Ref: src}), Dst: dst}}, err
+		return []cir.Stmt{cir.Vote{Pos: op.Pos, Op: op.Op, Mask: cir.AllLanes, Cond: again(op.Pos, func() cir.Cond { return op.F(cir.RegElem{Ref: src}) }), Dst: dst}}, err
 	})
 }
 

@@ -24,7 +24,10 @@ func (s *state) byWord(op ir.MapOp) bool {
 		srcs = append(srcs, cir.RegElem{Ref: cir.RegRef{Reg: &cir.Reg{Elem: t.Elem}, Index: sym.Int(0), Elems: 1}})
 	}
 	own := &cir.Reg{Elem: d.Elem}
-	v, ok := op.F(cir.RegElem{Ref: cir.RegRef{Reg: own, Index: sym.Int(0), Elems: 1}}, srcs).(cir.Convert)
+	value := again(op.Pos, func() cir.Value {
+		return op.F(cir.RegElem{Ref: cir.RegRef{Reg: own, Index: sym.Int(0), Elems: 1}}, srcs)
+	})
+	v, ok := value.(cir.Convert)
 	return ok && v.To == d.Elem && v.X.Kind() == elem.KF32
 }
 
@@ -50,7 +53,7 @@ func (s *state) mapWords(op ir.MapOp) ([]cir.Stmt, error) {
 				}
 				srcs = append(srcs, v)
 			}
-			set.Values = append(set.Values, op.F(cir.RegElem{Ref: dst}, srcs))
+			set.Values = append(set.Values, again(op.Pos, func() cir.Value { return op.F(cir.RegElem{Ref: dst}, srcs) }))
 		}
 		return []cir.Stmt{set}, nil
 	})
