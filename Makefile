@@ -82,9 +82,9 @@ fuzz:
 	$(GO) test ./algebra -run '^$$' -fuzz FuzzCompose -fuzztime 10m
 	$(GO) test ./algebra -run '^$$' -fuzz FuzzDivide -fuzztime 10m
 	$(GO) test ./algebra/calc -run '^$$' -fuzz FuzzEval -fuzztime 10m
-	$(GO) test ./cuda -run '^$$' -fuzz FuzzCalls -fuzztime 10m
+	$(GO) test ./cuda -run '^$$' -fuzz FuzzCalls -fuzztime 10m -fuzzminimizetime 10x
 	$(GO) test ./cuda/tuned -run '^$$' -fuzz FuzzParse -fuzztime 10m
-	$(GO) test ./tune -run '^$$' -fuzz FuzzReadBundle -fuzztime 10m
+	$(GO) test ./tune -run '^$$' -fuzz FuzzReadBundle -fuzztime 10m -fuzzminimizetime 10x
 	$(GO) test ./gen/golaunch -run '^$$' -fuzz FuzzPrint -fuzztime 10m
 
 clean:

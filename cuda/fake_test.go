@@ -202,7 +202,10 @@ func (f *fake) kernels() map[string]any {
 				return int32(InvalidValue)
 			}
 			copy(unsafe.Slice((*byte)(v[0]), room), f.log)
-			f.image = append([]byte(nil), unsafe.Slice(image, 8)...)
+			f.image = nil
+			for p := image; *p != 0 && len(f.image) < 8; p = (*byte)(unsafe.Add(unsafe.Pointer(p), 1)) {
+				f.image = append(f.image, *p)
+			}
 			*out = f.make(aModule, 0)
 			return int32(f.enter("cuModuleLoadDataEx"))
 		},
