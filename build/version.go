@@ -1,14 +1,13 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/gocute/gocute/internal/proc"
 )
 
 const (
@@ -51,7 +50,7 @@ func parseVersion(text string) (Version, error) {
 
 // identify describes what else can change nvcc's output: the exact build, the
 // host compiler (its macros choose branches in headers) and nvcc's environment.
-func identify(ctx context.Context, nvccVersion string) string {
+func identify(ctx context.Context, opt Options, nvccVersion string) string {
 	var b strings.Builder
 	b.WriteString(nvccVersion)
 	for _, name := range []string{
@@ -60,13 +59,13 @@ func identify(ctx context.Context, nvccVersion string) string {
 	} {
 		fmt.Fprintf(&b, "%s=%s\n", name, os.Getenv(name))
 	}
-	cc := os.Getenv("NVCC_CCBIN")
-	if cc == "" {
-		cc = "gcc"
-	}
+	cc := hostCompiler()
 	// A host compiler that does not answer shows up at the first compile, with a hint.
-	if v, err := proc.Output(ctx, cc, []string{"--version"}, proc.Options{}); err == nil {
+	if v, err := ask(ctx, opt, cc, []string{"--version"}, nil); err == nil {
 		b.WriteString(v)
 	}
 	return b.String()
 }
+
+// hostCompiler is the name or the path of the one that nvcc calls.
+func hostCompiler() string { return cmp.Or(os.Getenv("NVCC_CCBIN"), "gcc") }
