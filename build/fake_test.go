@@ -28,6 +28,7 @@ for a in "$@"; do
 done
 if grep -q REFUSE "$prev"; then echo "$PWD/$prev(1): error: refused"; exit 2; fi
 if grep -q NO_PRELUDE "$prev"; then case "$*" in *prelude*) echo "$prev(1): error: identifier is undefined"; exit 2;; esac; fi
+if grep -q LATE "$prev"; then sleep 0.3; fi
 if grep -q SLOW "$prev"; then sleep 30; fi
 name=${out%.*}
 target=sm_${arch#*_}
