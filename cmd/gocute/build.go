@@ -21,6 +21,7 @@ type buildCmd struct {
 	Tuned    []string `sep:"none" help:"Also the candidates of a family that are the fastest somewhere in this table of gocute tune; may be given several times." placeholder:"FILE"`
 	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" help:"nvcc, or nvrtc: the library, which compiles several times faster, in this process." placeholder:"NAME"`
 	NoCache  bool     `help:"Compile anew, one image after the other, and tell how long the compiler took for each."`
+	installFlag
 }
 
 // Help is shown by --help.
@@ -57,7 +58,7 @@ func (c *buildCmd) Run(s *session) error {
 		return err
 	}
 	defer remove()
-	if err := s.compile(units, c.Compiler, c.NoCache); err != nil {
+	if err := s.compile(units, c.Compiler, c.NoCache, c.NoInstall); err != nil {
 		return err
 	}
 	for _, u := range units {
@@ -123,14 +124,12 @@ func (u *unit) ptx() string {
 
 // compile compiles all kernels; the compiler bounds how many it does at a time. Without the cache they run one
 // at a time, which makes their times comparable.
-func (s *session) compile(units []*unit, compiler string, noCache bool) error {
-	tc, err := build.FindCompiler(s.ctx, compiler, build.Options{Progress: s.stderr})
+func (s *session) compile(units []*unit, compiler string, noCache, noInstall bool) error {
+	tc, err := build.FindCompiler(s.ctx, compiler, build.Options{Progress: s.stderr, NoInstall: noInstall})
 	if err != nil {
 		return err
 	}
-	for _, w := range tc.About().Warnings {
-		fmt.Fprintln(s.stderr, "gocute:", w)
-	}
+	build.Announce(s.stderr, tc)
 	one := func(u *unit) {
 		u.result, u.err = tc.Compile(s.ctx, build.Source{Name: u.name, Code: u.code, IncludeDirs: u.includes,
 			Archs: u.archs(), PTXArchs: []string{u.ptx()}, NoCache: noCache})

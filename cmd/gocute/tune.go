@@ -23,15 +23,16 @@ type tuneCmd struct {
 	Shapes   []string `name:"shape" sep:"none" placeholder:"M=512,N=512" help:"Dims to tune for; may be given several times."`
 	Table    filePath `short:"o" placeholder:"FILE" help:"The table that results go to, and that an interrupted run goes on with; FAMILY.tune.json if not given."`
 	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" placeholder:"NAME" help:"nvcc, which gocute build compiles with, or nvrtc."`
-	Rounds   int      `default:"15" help:"Timed batches of launches of each candidate." placeholder:"N"`
-	Zeros    bool     `help:"Measure on zeros instead of random numbers: the clock holds still, and only the schedule counts."`
-	Again    bool     `help:"Measure anew what the table has already."`
-	Seed     int64    `help:"Of the inputs, which are random." placeholder:"N"`
-	Arch     string   `placeholder:"sm_90" help:"What to prune and compile for, in place of the GPU here."`
-	DryRun   bool     `xor:"half" help:"Measure nothing: list the candidates and why some are left out."`
-	Compile  bool     `help:"With --dry-run: compile them too, which tells registers and spills."`
-	Bundle   filePath `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
-	RunDir   filePath `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
+	installFlag
+	Rounds  int      `default:"15" help:"Timed batches of launches of each candidate." placeholder:"N"`
+	Zeros   bool     `help:"Measure on zeros instead of random numbers: the clock holds still, and only the schedule counts."`
+	Again   bool     `help:"Measure anew what the table has already."`
+	Seed    int64    `help:"Of the inputs, which are random." placeholder:"N"`
+	Arch    string   `placeholder:"sm_90" help:"What to prune and compile for, in place of the GPU here."`
+	DryRun  bool     `xor:"half" help:"Measure nothing: list the candidates and why some are left out."`
+	Compile bool     `help:"With --dry-run: compile them too, which tells registers and spills."`
+	Bundle  filePath `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
+	RunDir  filePath `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
 }
 
 // Help is shown by --help.
@@ -128,7 +129,7 @@ func (c *tuneCmd) chip(s *session) (tune.Chip, *cuda.Device, error) {
 
 // prepare has the family pruned and compiled in a program that imports its package.
 func (c *tuneCmd) prepare(s *session, chip tune.Chip) (*tune.Bundle, error) {
-	req := runner.Request{Action: "tune", Family: c.Family, Set: c.Set, Seed: c.Seed, Chip: chip}
+	req := runner.Request{Action: "tune", Family: c.Family, Set: c.Set, Seed: c.Seed, Chip: chip, NoInstall: c.NoInstall}
 	if !c.DryRun || c.Compile {
 		req.Compiler = c.Compiler
 	}
