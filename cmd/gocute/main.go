@@ -10,6 +10,8 @@
 //	gocute eval 'right_inverse((4,8):(8,1))'       layout algebra
 //	gocute find swizzle '(64,64):(64,1)' --ldmatrix  a layout without bank conflicts; also padding and copy
 //	gocute show layout '(4,8):(8,1)'               pictures (SVG) of layouts, atoms, tiled copies, shared memory
+//	gocute env                                     which compilers, GPU and cache are used, and why
+//	gocute clean                                   removes compiled objects from the cache
 //
 // The exit status is 0, 1 for any failure, and 2 for wrong usage.
 package main
@@ -63,6 +65,8 @@ type cli struct {
 	Eval    evalCmd    `cmd:"" help:"Evaluate an expression of layout algebra."`
 	Find    findCmd    `cmd:"" help:"Find a swizzle, a padding, or thread and value layouts for a goal."`
 	Show    showCmd    `cmd:"" help:"Draw layouts, TV layouts, atoms, tiled copies and shared memory as SVG."`
+	Env     envCmd     `cmd:"" help:"Tell which compilers, GPU and cache are used and why, and whether all is in order."`
+	Clean   cleanCmd   `cmd:"" help:"Remove the compiled objects from the cache, and the installed compilers."`
 	Version versionCmd `cmd:"" help:"Print the version, as gocute --version does."`
 
 	Help       helpCmd       `cmd:"" help:"Help on a command or on a topic, such as environment, exit-status, findings."`

@@ -34,6 +34,7 @@ type tuneCmd struct {
 	Bundle   filePath `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
 	RunDir   filePath `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
 	jsonFlag
+	installFlag
 }
 
 // Help is shown by --help.
@@ -141,7 +142,7 @@ func (c *tuneCmd) chip(s *session) (tune.Chip, *cuda.Device, error) {
 
 // prepare has the family pruned and compiled in a program that imports its package.
 func (c *tuneCmd) prepare(s *session, chip tune.Chip) (*tune.Bundle, error) {
-	req := runner.Request{Action: "tune", Family: c.Family, Set: c.Set, Seed: c.Seed, Chip: chip}
+	req := runner.Request{Action: "tune", Family: c.Family, Set: c.Set, Seed: c.Seed, Chip: chip, NoInstall: c.NoInstall}
 	if !c.DryRun || c.Compile {
 		req.Compiler = c.Compiler
 	}

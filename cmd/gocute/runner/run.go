@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,8 @@ func run(ctx context.Context, req Request, pkgs []Package) Response {
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}
-	result, err := check.Run(ctx, k, args, check.Options{On: on, EmuSeeds: req.EmuSeeds, ForcePTX: req.ForcePTX})
+	result, err := check.Run(ctx, k, args, check.Options{On: on, EmuSeeds: req.EmuSeeds, ForcePTX: req.ForcePTX,
+		NoInstall: req.NoInstall, Progress: os.Stderr})
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}

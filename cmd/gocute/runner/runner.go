@@ -60,7 +60,9 @@ type Request struct {
 	Seed     int64             // run and tune: of the inputs
 	EmuSeeds []uint64          // run: schedules of the emulator
 	ForcePTX bool              // run
-	Mutate   bool              // check: print the table of mutants
+	// NoInstall forbids run and tune to download a compiler.
+	NoInstall bool
+	Mutate    bool // check: print the table of mutants
 
 	Family   string              // tune: name of the family or of its function
 	Shapes   []map[string]string // tune: settings beside Set, a launch each

@@ -39,9 +39,10 @@ func prepare(ctx context.Context, req Request, pkgs []Package) Response {
 	}
 	opt := tune.Options{Chip: req.Chip, Args: args, Seed: req.Seed, Progress: progress()}
 	if req.Compiler != "" {
-		if opt.Compiler, err = build.FindCompiler(ctx, req.Compiler, build.Options{}); err != nil {
+		if opt.Compiler, err = build.FindCompiler(ctx, req.Compiler, build.Options{NoInstall: req.NoInstall}); err != nil {
 			return Response{Errors: lines(err)}
 		}
+		build.Announce(os.Stderr, opt.Compiler)
 	}
 	b, err := tune.Prepare(ctx, f, opt)
 	if err != nil {
