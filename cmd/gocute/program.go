@@ -26,7 +26,7 @@ type program struct {
 func (s *session) ask(pkgs []*kernelPackage, req runner.Request) ([]runner.Response, error) {
 	tmp, err := os.MkdirTemp("", "gocute-")
 	if err != nil {
-		return nil, err
+		return nil, unwritable(err)
 	}
 	defer os.RemoveAll(tmp)
 	mod, err := s.module(tmp)

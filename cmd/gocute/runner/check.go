@@ -10,7 +10,10 @@ import (
 
 // inspect checks one kernel in the emulator and prints the report, or the table of its mutants.
 func inspect(ctx context.Context, req Request, pkgs []Package) Response {
-	f, names := find(req.Kernel, pkgs)
+	f, names, err := find(req.Kernel, pkgs)
+	if err != nil {
+		return Response{Errors: lines(err)}
+	}
 	if f.New == nil {
 		return Response{Unknown: names}
 	}
@@ -33,7 +36,7 @@ func inspect(ctx context.Context, req Request, pkgs []Package) Response {
 		return Response{Errors: lines(err)}
 	}
 	in.Compile(ctx)
-	return print(Response{Failed: in.Err() != nil}, fmt.Sprintln(in))
+	return print(Response{Failed: in.Err() != nil, Found: []string{f.Pos}}, fmt.Sprintln(in))
 }
 
 // mutate prints what becomes of the kernel's mutants, at the sizes given or at those that exercise its tails.
@@ -41,6 +44,9 @@ func mutate(ctx context.Context, k *dsl.Kernel, args check.Args, given bool) Res
 	sizes := []check.Args{args}
 	if !given {
 		sizes = check.MutationSizes(k)
+		for i := range sizes {
+			sizes[i].Seed = args.Seed
+		}
 	}
 	verdicts, err := check.Mutate(ctx, k, sizes)
 	if err != nil {

@@ -18,7 +18,10 @@ import (
 
 // run runs one kernel and prints what came of it.
 func run(ctx context.Context, req Request, pkgs []Package) Response {
-	f, names := find(req.Kernel, pkgs)
+	f, names, err := find(req.Kernel, pkgs)
+	if err != nil {
+		return Response{Errors: lines(err)}
+	}
 	if f.New == nil {
 		return Response{Unknown: names}
 	}
@@ -41,7 +44,7 @@ func run(ctx context.Context, req Request, pkgs []Package) Response {
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}
-	return print(Response{Failed: result.Err() != nil}, fmt.Sprintln(result))
+	return print(Response{Failed: result.Err() != nil, Found: []string{f.Pos}}, fmt.Sprintln(result))
 }
 
 // arguments sorts the settings into dims and scalars.
