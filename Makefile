@@ -76,12 +76,15 @@ laws:
 test-golden:
 	$(if $(GOCUTE_GOLDEN),GOCUTE_GOLDEN=$(abspath $(GOCUTE_GOLDEN))) $(GO) test -count=1 -v -run 'TestGolden|TestEvalGolden' ./algebra ./algebra/calc ./cmd/gocute
 
-# Ten minutes of fuzzing for each target of the layout algebra.
+# Ten minutes of fuzzing for each target of the layout algebra and of the commands that take it.
 fuzz:
 	$(GO) test ./algebra -run '^$$' -fuzz FuzzParse -fuzztime 10m
 	$(GO) test ./algebra -run '^$$' -fuzz FuzzCompose -fuzztime 10m
 	$(GO) test ./algebra -run '^$$' -fuzz FuzzDivide -fuzztime 10m
 	$(GO) test ./algebra/calc -run '^$$' -fuzz FuzzEval -fuzztime 10m
+	$(GO) test ./cmd/gocute -run '^$$' -fuzz FuzzEvalArgs -fuzztime 10m
+	$(GO) test ./cmd/gocute -run '^$$' -fuzz FuzzFindArgs -fuzztime 10m
+	$(GO) test ./cmd/gocute -run '^$$' -fuzz FuzzShowArgs -fuzztime 10m
 
 clean:
 	rm -rf bundle out/*/bin/*.cubin out/*/bin/*.ptx
