@@ -58,6 +58,11 @@ func (c *buildCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	if len(l.kernels) == 0 {
+		if err := meaningless("generated packages are compiled as they are", given{"-o", c.Out != "out"}, given{"--header", c.Header}); err != nil {
+			return err
+		}
+	}
 	o, units, remove, err := c.units(s, l, winners)
 	if err != nil {
 		return err

@@ -23,7 +23,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -173,11 +172,6 @@ func (s *session) report(err error) int {
 		return e.ExitCode()
 	}
 	return 1
-}
-
-// shorten makes paths below the working folder relative to it.
-func (s *session) shorten(text string) string {
-	return strings.ReplaceAll(text, s.dir+string(filepath.Separator), "")
 }
 
 // longFlags lets flags of several letters have one dash, as Go's tools do: -set is --set.

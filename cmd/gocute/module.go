@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 
 	"github.com/gocute/gocute/internal/proc"
 )
@@ -20,7 +24,7 @@ type module struct {
 }
 
 // goEnv is what the go command says about the working folder.
-type goEnv struct{ GOMOD, GOWORK, GOFLAGS string }
+type goEnv struct{ GOMOD, GOWORK, GOFLAGS, GO111MODULE string }
 
 // output runs the go command in the working folder.
 func (s *session) output(args ...string) ([]byte, error) {
@@ -34,7 +38,7 @@ func (s *session) output(args ...string) ([]byte, error) {
 
 // goEnv asks the go command.
 func (s *session) goEnv() (env goEnv, err error) {
-	data, err := s.output("env", "-json", "GOMOD", "GOWORK", "GOFLAGS")
+	data, err := s.output("env", "-json", "GOMOD", "GOWORK", "GOFLAGS", "GO111MODULE")
 	if err == nil {
 		err = json.Unmarshal(data, &env)
 	}
@@ -50,7 +54,7 @@ func (s *session) module(tmp string) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &module{dir: filepath.Dir(env.GOMOD)}
+	m := &module{dir: filepath.Dir(env.GOMOD), env: hostEnv()}
 	workspace := env.GOWORK != ""
 	root := m.dir
 	if workspace {
@@ -105,62 +109,51 @@ func (s *session) sums(to, from string) error {
 	return os.WriteFile(to, b.Bytes(), 0o600)
 }
 
-// work is a go.work file, as go work edit -json prints it.
-type work struct {
-	Go, Toolchain string
-	Godebug       []struct{ Key, Value string }
-	Use           []struct{ DiskPath string }
-	Replace       []struct {
-		Old, New struct{ Path, Version string }
-	}
-}
-
 // workspace copies go.work and go.work.sum, with its paths made absolute.
 func (s *session) workspace(tmp string, env goEnv, m *module) error {
-	data, err := s.output("work", "edit", "-json", env.GOWORK)
+	data, err := os.ReadFile(env.GOWORK)
 	if err != nil {
 		return err
 	}
-	var w work
-	if err := json.Unmarshal(data, &w); err != nil {
-		return fmt.Errorf("internal error: go work edit: %w", err)
+	w, err := modfile.ParseWork(env.GOWORK, data, nil)
+	if err != nil {
+		return err
 	}
 	root := filepath.Dir(env.GOWORK)
 	if env.GOMOD == os.DevNull && len(w.Use) > 0 {
-		m.dir = absolute(root, w.Use[0].DiskPath)
+		m.dir = absolute(root, w.Use[0].Path)
+	}
+	if err := makeAbsolute(w, root); err != nil {
+		return err
 	}
 	path := filepath.Join(tmp, "go.work")
-	if err := os.WriteFile(path, w.text(root), 0o600); err != nil {
+	if err := os.WriteFile(path, modfile.Format(w.Syntax), 0o600); err != nil {
 		return err
 	}
 	m.env = append(m.env, "GOWORK="+path)
 	return s.sums(path+".sum", env.GOWORK+".sum")
 }
 
-// text prints the file.
-func (w *work) text(root string) []byte {
-	var b bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	if w.Go != "" {
-		line("go %s", w.Go)
-	}
-	if w.Toolchain != "" {
-		line("toolchain %s", w.Toolchain)
-	}
-	for _, g := range w.Godebug {
-		line("godebug %s=%s", g.Key, g.Value)
-	}
-	for _, u := range w.Use {
-		line("use %q", absolute(root, u.DiskPath))
-	}
-	for _, r := range w.Replace {
-		target := fmt.Sprintf("%s %s", r.New.Path, r.New.Version)
-		if r.New.Version == "" {
-			target = fmt.Sprintf("%q", absolute(root, r.New.Path))
+// makeAbsolute gives a workspace absolute paths, for a copy of its file in another folder.
+func makeAbsolute(w *modfile.WorkFile, root string) error {
+	for _, u := range slices.Clone(w.Use) {
+		if filepath.IsAbs(u.Path) {
+			continue
 		}
-		line("replace %s %s => %s", r.Old.Path, r.Old.Version, target)
+		if err := errors.Join(w.DropUse(u.Path), w.AddUse(filepath.ToSlash(absolute(root, u.Path)), u.ModulePath)); err != nil {
+			return err
+		}
 	}
-	return b.Bytes()
+	for _, r := range slices.Clone(w.Replace) {
+		if r.New.Version != "" || filepath.IsAbs(r.New.Path) {
+			continue
+		}
+		if err := w.AddReplace(r.Old.Path, r.Old.Version, filepath.ToSlash(absolute(root, r.New.Path)), ""); err != nil {
+			return err
+		}
+	}
+	w.Cleanup()
+	return nil
 }
 
 func absolute(root, path string) string {

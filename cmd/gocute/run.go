@@ -14,7 +14,7 @@ type runCmd struct {
 	Set       settings `placeholder:"M=512,N=512" help:"Dims and scalars; those left out get defaults."`
 	On        string   `default:"auto" enum:"auto,gpu,cpu" help:"Where: gpu, cpu (the emulator) or auto (the GPU if there is one)."`
 	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
-	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." placeholder:"0,1,2"`
+	Schedules []uint64 `help:"Run the emulator, with its warps in these random orders, which have to agree; 0 is in order." placeholder:"0,1,2"`
 	PTX       bool     `name:"ptx" help:"On a GPU, let the driver compile PTX instead of loading a cubin."`
 	jsonFlag
 	installFlag
@@ -35,6 +35,9 @@ Examples:
 
 // Run runs the kernel inside of a program that imports its package.
 func (c *runCmd) Run(s *session) error {
+	if err := c.where(); err != nil {
+		return err
+	}
 	l, err := s.load(c.Packages)
 	if err != nil {
 		return err
@@ -45,6 +48,9 @@ func (c *runCmd) Run(s *session) error {
 	answers, err := s.ask(l.kernels, runner.Request{Action: "run", Kernel: c.Kernel, Set: c.Set, On: c.On, Seed: c.Seed,
 		EmuSeeds: c.Schedules, ForcePTX: c.PTX, NoInstall: c.NoInstall})
 	if err != nil {
+		return err
+	}
+	if err := twice(c.Kernel, answers); err != nil {
 		return err
 	}
 	var names []string
@@ -87,4 +93,21 @@ func findingErrors(all []report.Finding) []report.Error {
 // findingError is a finding as an error.
 func findingError(f report.Finding) report.Error {
 	return report.Error{Message: fmt.Sprintf("%s: %s: %s", f.Kernel, f.Kind, f.Message), Position: f.Position}
+}
+
+// where refuses flags of the GPU for the emulator and the other way round. One of them decides where nothing else does.
+func (c *runCmd) where() error {
+	switch {
+	case c.PTX && len(c.Schedules) > 0:
+		return usage("--ptx is for a GPU and --schedules for the emulator: use one of both")
+	case c.PTX && c.On == "cpu":
+		return meaningless("the emulator runs the kernel's program, not PTX", given{"--ptx", true})
+	case len(c.Schedules) > 0 && c.On == "gpu":
+		return meaningless("they are orders of the emulator's warps, and a GPU has its own", given{"--schedules", true})
+	case c.PTX:
+		c.On = "gpu"
+	case len(c.Schedules) > 0:
+		c.On = "cpu"
+	}
+	return nil
 }

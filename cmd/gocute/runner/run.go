@@ -19,7 +19,10 @@ import (
 
 // run runs one kernel and compares it with its references.
 func run(ctx context.Context, req Request, pkgs []Package) Response {
-	f, names := find(req.Kernel, pkgs)
+	f, names, err := find(req.Kernel, pkgs)
+	if err != nil {
+		return Response{Errors: lines(err)}
+	}
 	if f.New == nil {
 		return Response{Unknown: names}
 	}
@@ -43,7 +46,7 @@ func run(ctx context.Context, req Request, pkgs []Package) Response {
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}
-	return Response{Failed: result.Err() != nil, Text: result.String() + "\n",
+	return Response{Failed: result.Err() != nil, Found: []string{f.Pos}, Text: result.String() + "\n",
 		Run: reporterFor(f, req).outcome(result, result.Verdict(), result.Faults())}
 }
 

@@ -77,7 +77,7 @@ type Response struct {
 	Kernels  []Kernel // list and gen
 	Headers  map[string][]byte
 	Unknown  []string          // run and gen: there is no such kernel, but those of these names and functions
-	Found    []string          // gen: the names of Only that are here
+	Found    []string          // gen: the names of Only that are here; run and check: the position of the kernel's function
 	Failed   bool              // run: the kernel ran and is wrong
 	Families []Family          // list
 	Bundle   map[string][]byte // tune: the files of a tune.Bundle

@@ -115,21 +115,28 @@ func withTuned(pkgs []Package, tuned map[string][]string) ([]Package, error) {
 	return out, errors.Join(errs...)
 }
 
-// findFamily looks a family up by its function's or its own name.
+// findFamily looks a family up by its function's or its own name. Several of one name are an error.
 func findFamily(name string, pkgs []Package) (fam *dsl.Family, pos string, names []string, err error) {
 	var errs []error
+	var at []string
 	for _, p := range pkgs {
 		for _, f := range p.Families {
-			fam, err := declare(f)
+			one, err := declare(f)
 			if err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			if f.Name == name || fam.Name == name {
-				return fam, f.Pos, nil, nil
+			names = append(names, one.Name, f.Name)
+			if f.Name != name && one.Name != name {
+				continue
 			}
-			names = append(names, fam.Name, f.Name)
+			if at = append(at, f.Pos); fam == nil {
+				fam, pos = one, f.Pos
+			}
 		}
+	}
+	if fam != nil {
+		return fam, pos, nil, several("family", name, len(at), func(i int) string { return at[i] })
 	}
 	return nil, "", names, errors.Join(errs...)
 }
