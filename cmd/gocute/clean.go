@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/cmd/gocute/report"
 )
 
 // installFlag is a part of every command that may install a compiler.
@@ -14,6 +15,7 @@ type installFlag struct {
 // cleanCmd is gocute clean.
 type cleanCmd struct {
 	Toolchain bool `help:"Also the compilers that gocute installed."`
+	jsonFlag
 }
 
 // Help is shown by --help.
@@ -21,8 +23,10 @@ func (cleanCmd) Help() string {
 	return `Removes the compiled objects from the cache folder, and temporary folders of runs that were killed. Where something
 else lies among the objects, nothing is removed. GOCUTE_CACHE_LIMIT keeps the cache small by itself.
 
-Example: gocute clean
-Example: gocute clean --toolchain`
+Examples:
+
+  gocute clean
+  gocute clean --toolchain`
 }
 
 // Run removes and tells what.
@@ -31,6 +35,8 @@ func (c *cleanCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	out := object[report.Clean](s)
+	out.Dir, out.Objects, out.Bytes, out.Toolchains = done.Dir, done.Objects, done.Bytes, done.Toolchains
 	for _, dir := range done.Toolchains {
 		fmt.Fprintf(s.stdout, "removed %s\n", dir)
 	}

@@ -1,19 +1,20 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gocute/gocute/build"
+	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cuda"
 )
 
 // envCmd is gocute env.
 type envCmd struct {
-	JSON bool `name:"json" help:"Print one JSON object on standard output in place of text."`
+	jsonFlag
 }
 
 // Help is shown by --help.
@@ -22,82 +23,34 @@ func (envCmd) Help() string {
 status is 1 if something is broken: no compiler that can be used or installed, a variable that points nowhere, a
 damaged installation, a cache that cannot be written. A machine without a GPU is in order.
 
-Example: gocute env
-Example: gocute env --json`
+Examples:
+
+  gocute env
+  gocute env --json`
 }
 
-// envReport is what gocute env --json prints.
-type envReport struct {
-	Version   string            `json:"version"`
-	Go        string            `json:"go,omitempty"`
-	Module    string            `json:"module,omitempty"` // path of the go.mod or go.work in use
-	Compilers []envCompiler     `json:"compilers"`
-	Host      string            `json:"hostCompiler,omitempty"`
-	Cache     envCache          `json:"cache"`
-	GPU       string            `json:"gpu,omitempty"`
-	NoGPU     string            `json:"noGPU,omitempty"` // why there is none
-	Variables map[string]string `json:"variables"`       // those of docs/environment.md that are set
-	Broken    []string          `json:"broken"`
-}
-
-type envCompiler struct {
-	Name    string     `json:"name"`
-	Version string     `json:"version,omitempty"`
-	Path    string     `json:"path,omitempty"`
-	Origin  string     `json:"origin,omitempty"`
-	Places  []envPlace `json:"places"`
-}
-
-type envPlace struct {
-	Origin  string `json:"origin"`
-	Path    string `json:"path,omitempty"`
-	Version string `json:"version,omitempty"`
-	Reason  string `json:"reason,omitempty"`
-}
-
-type envCache struct {
-	Dir        string `json:"dir"`
-	Objects    int    `json:"objects"`
-	Bytes      int64  `json:"bytes"`
-	LimitBytes int64  `json:"limitBytes"`
-}
-
-// envVariables are those that gocute and its launchers read; docs/environment.md says what for.
-var envVariables = []string{
-	build.EnvNVCC, build.EnvNVRTC, build.EnvCache, build.EnvLimit, build.EnvNoInstall, "GOCUTE_FORCE_PTX", "GOCUTE_CUBLAS",
-	"CUDA_HOME", "CUDA_PATH", "NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "VIRTUAL_ENV", "CONDA_PREFIX",
-	"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LD_LIBRARY_PATH", "TMPDIR", "XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES",
-}
-
-// Run looks and tells; the error is silent, as what is broken has been said.
+// Run looks and tells; what is broken is the error.
 func (c *envCmd) Run(s *session) error {
-	r := s.look()
-	if c.JSON {
-		data, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return fmt.Errorf("internal error: %w", err)
-		}
-		fmt.Fprintf(s.stdout, "%s\n", data)
-	} else {
-		r.print(s)
-	}
-	if len(r.Broken) > 0 {
-		return errSilent
+	r := object[report.Env](s)
+	broken := s.look(r)
+	printEnv(s, r)
+	if len(broken) > 0 {
+		return broken
 	}
 	return nil
 }
 
-// look asks everything.
-func (s *session) look() *envReport {
-	r := &envReport{Version: version().String(), Variables: map[string]string{}, Broken: []string{}}
+// look asks everything and returns what is broken.
+func (s *session) look(r *report.Env) (all failure) {
+	r.Version, r.Variables = version().String(), map[string]string{}
 	broken := func(err error) {
-		if err != nil && !contains(r.Broken, err.Error()) {
-			r.Broken = append(r.Broken, err.Error())
+		if err != nil && !slices.Contains(all, "broken: "+err.Error()) {
+			all = append(all, "broken: "+err.Error())
 		}
 	}
-	for _, name := range envVariables {
-		if v := os.Getenv(name); v != "" {
-			r.Variables[name] = v
+	for _, v := range variables {
+		if value := os.Getenv(v.name); value != "" && !v.general {
+			r.Variables[v.name] = value
 		}
 	}
 	if out, err := s.output("version"); err != nil {
@@ -116,12 +69,12 @@ func (s *session) look() *envReport {
 		if found == nil {
 			continue
 		}
-		e := envCompiler{Name: name}
+		e := report.EnvCompiler{Name: name}
 		if u := found.Used; u != nil {
 			e.Version, e.Path, e.Origin = u.Version.String(), u.Path, u.Origin
 		}
 		for _, p := range found.Places {
-			e.Places = append(e.Places, envPlace(p))
+			e.Places = append(e.Places, report.EnvPlace(p))
 		}
 		r.Compilers = append(r.Compilers, e)
 		for _, text := range found.Broken {
@@ -129,33 +82,23 @@ func (s *session) look() *envReport {
 		}
 	}
 	path, version, err := build.LookHost(s.ctx)
-	if r.Host = path + ": " + version; err != nil {
-		r.Host = ""
-		broken(err)
+	if broken(err); err == nil {
+		r.HostCompiler = path + ": " + version
 	}
 	cache, err := build.LookCache(build.Options{})
 	broken(err)
-	r.Cache = envCache{cache.Dir, cache.Objects, cache.Bytes, cache.Limit}
+	r.Cache = report.EnvCache{Dir: cache.Dir, Objects: cache.Objects, Bytes: cache.Bytes, LimitBytes: cache.Limit}
 	if dev, err := cuda.Open(0); err != nil {
 		r.NoGPU = err.Error()
 	} else {
 		r.GPU = fmt.Sprintf("%s (%s)", dev.Info().Name, dev.Info().Arch())
 		broken(dev.Close())
 	}
-	return r
+	return all
 }
 
-func contains(list []string, text string) bool {
-	for _, l := range list {
-		if l == text {
-			return true
-		}
-	}
-	return false
-}
-
-// print writes it for people.
-func (r *envReport) print(s *session) {
+// printEnv writes it for people.
+func printEnv(s *session, r *report.Env) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(s.stdout, "%-14s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -176,7 +119,7 @@ func (r *envReport) print(s *session) {
 			line("", "%s", strings.TrimSpace(fmt.Sprintf("%s %s %s", p.Origin, p.Path, p.Version))+": "+why)
 		}
 	}
-	line("host compiler", "%s", orNone(r.Host))
+	line("host compiler", "%s", orNone(r.HostCompiler))
 	limit := "no limit"
 	if r.Cache.LimitBytes > 0 {
 		limit = "limit " + sizeText(r.Cache.LimitBytes)
@@ -187,13 +130,10 @@ func (r *envReport) print(s *session) {
 	} else {
 		line("GPU", "none: %s", r.NoGPU)
 	}
-	for _, name := range envVariables {
-		if v, ok := r.Variables[name]; ok {
-			line("variable", "%s=%s", name, v)
+	for _, v := range variables {
+		if value, ok := r.Variables[v.name]; ok {
+			line("variable", "%s=%s", v.name, value)
 		}
-	}
-	for _, text := range r.Broken {
-		line("BROKEN", "%s", text)
 	}
 }
 

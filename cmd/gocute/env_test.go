@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/cmd/gocute/report"
 )
 
 // bareMachine is a PATH with a fake nvcc, a host compiler and the go command, and an empty cache.
@@ -41,17 +43,17 @@ func findGo() (string, error) {
 func TestEnv(t *testing.T) {
 	bin, cache := bareMachine(t)
 	o := gocute(t, repository(t), "env", "--json")
-	var r envReport
+	var r report.Env
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &r))
 	require.Equal(t, "nvcc", r.Compilers[0].Name)
 	require.Equal(t, filepath.Join(bin, "nvcc"), r.Compilers[0].Path)
 	require.Equal(t, "PATH", r.Compilers[0].Origin)
-	require.Equal(t, envPlace{Origin: "CUDA_HOME", Reason: "not set"}, r.Compilers[0].Places[0])
+	require.Equal(t, report.EnvPlace{Origin: "CUDA_HOME", Reason: "not set"}, r.Compilers[0].Places[0])
 	require.Equal(t, cache, r.Cache.Dir)
 	require.Equal(t, int64(2<<30), r.Cache.LimitBytes)
 	require.Equal(t, "1", r.Variables["GOCUTE_NO_INSTALL"])
-	for _, text := range r.Broken { // a machine may have no NVRTC, and here none may be installed
-		require.Contains(t, text, "nvrtc: ")
+	for _, e := range r.Errors { // a machine may have no NVRTC, and here none may be installed
+		require.Contains(t, e.Message, "broken: nvrtc: ")
 	}
 
 	t.Setenv("CUDA_HOME", "/nonexistent")
@@ -59,13 +61,13 @@ func TestEnv(t *testing.T) {
 	o = gocute(t, repository(t), "env")
 	require.Equal(t, 1, o.status)
 	require.Contains(t, o.stdout, "nvcc           13.0.88 at "+filepath.Join(bin, "nvcc")+" (PATH)\n")
-	require.Contains(t, o.stdout, "BROKEN         nvcc: CUDA_HOME (/nonexistent/bin/nvcc) cannot be used: no such file; correct it, or unset or remove it\n")
-	require.Contains(t, o.stdout, "BROKEN         build: the cache folder /proc/nothing cannot be written (set GOCUTE_CACHE to another)")
+	require.Contains(t, o.stderr, "broken: nvcc: CUDA_HOME (/nonexistent/bin/nvcc) cannot be used: no such file; correct it, or unset or remove it\n")
+	require.Contains(t, o.stderr, "broken: build: the cache folder /proc/nothing cannot be written (set GOCUTE_CACHE to another)")
 
 	t.Setenv("GOCUTE_CACHE_LIMIT", "much")
 	o = gocute(t, repository(t), "env")
 	require.Equal(t, 1, o.status)
-	require.Contains(t, o.stdout, `GOCUTE_CACHE_LIMIT: expected a size such as 500MB, 2GB or 0, but got "much"`)
+	require.Contains(t, o.stderr, `GOCUTE_CACHE_LIMIT: expected a size such as 500MB, 2GB or 0, but got "much"`)
 	entries, err := os.ReadDir(cache)
 	require.NoError(t, err)
 	require.Empty(t, entries, "it changes nothing")
