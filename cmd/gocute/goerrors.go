@@ -38,6 +38,9 @@ func (s *session) nothingLoaded(patterns []string) error {
 		return nil
 	}
 	text := err.Error()
+	if strings.Contains(text, errNoModule.Error()) {
+		return s.explain(err)
+	}
 	if strings.Contains(text, "$HOME") || strings.Contains(text, "nor GOPATH") || strings.Contains(text, "GOCACHE") {
 		text += "\nset HOME, or GOCACHE and GOPATH, to folders that can be written to"
 	}

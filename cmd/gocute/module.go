@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -123,9 +122,7 @@ func (s *session) workspace(tmp string, env goEnv, m *module) error {
 	if env.GOMOD == os.DevNull && len(w.Use) > 0 {
 		m.dir = absolute(root, w.Use[0].Path)
 	}
-	if err := makeAbsolute(w, root); err != nil {
-		return err
-	}
+	makeAbsolute(w, root)
 	path := filepath.Join(tmp, "go.work")
 	if err := os.WriteFile(path, modfile.Format(w.Syntax), 0o600); err != nil {
 		return err
@@ -134,26 +131,19 @@ func (s *session) workspace(tmp string, env goEnv, m *module) error {
 	return s.sums(path+".sum", env.GOWORK+".sum")
 }
 
-// makeAbsolute gives a workspace absolute paths, for a copy of its file in another folder.
-func makeAbsolute(w *modfile.WorkFile, root string) error {
-	for _, u := range slices.Clone(w.Use) {
-		if filepath.IsAbs(u.Path) {
-			continue
-		}
-		if err := errors.Join(w.DropUse(u.Path), w.AddUse(filepath.ToSlash(absolute(root, u.Path)), u.ModulePath)); err != nil {
-			return err
+// makeAbsolute gives a workspace absolute paths, for a copy of its file in another folder. A path is the last word of its line.
+func makeAbsolute(w *modfile.WorkFile, root string) {
+	set := func(line *modfile.Line, path string) {
+		line.Token[len(line.Token)-1] = modfile.AutoQuote(filepath.ToSlash(absolute(root, path)))
+	}
+	for _, u := range w.Use {
+		set(u.Syntax, u.Path)
+	}
+	for _, r := range w.Replace {
+		if r.New.Version == "" {
+			set(r.Syntax, r.New.Path)
 		}
 	}
-	for _, r := range slices.Clone(w.Replace) {
-		if r.New.Version != "" || filepath.IsAbs(r.New.Path) {
-			continue
-		}
-		if err := w.AddReplace(r.Old.Path, r.Old.Version, filepath.ToSlash(absolute(root, r.New.Path)), ""); err != nil {
-			return err
-		}
-	}
-	w.Cleanup()
-	return nil
 }
 
 func absolute(root, path string) string {
