@@ -86,7 +86,7 @@ func TestCleanCommand(t *testing.T) {
 func TestBuildTellsTheCompiler(t *testing.T) {
 	bin, _ := bareMachine(t)
 	dir := filepath.Join(repository(t), "out/copy_4x32")
-	o := gocute(t, dir, "build", "--no-install", "-o", t.TempDir(), ".")
+	o := gocute(t, dir, "build", "--no-install", ".")
 	require.Equal(t, 1, o.status, "the fake writes nothing")
 	require.Contains(t, o.stderr, "gocute: nvcc 13.0.88 at "+filepath.Join(bin, "nvcc")+" (found on PATH; CUDA_HOME is not set)\n")
 	require.Contains(t, o.stderr, "expected the file copy_4x32.ptx, but got")
