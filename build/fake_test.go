@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/internal/fakecubin"
 )
 
 // fakeNVCC behaves like nvcc as far as this package looks. Its PTX is one kernel with the source, without its comment
@@ -108,7 +110,7 @@ func newMachine(t *testing.T) *machine {
 	m.write(filepath.Join(m.bin, "gcc"), "#!/bin/sh\necho gcc 12\n")
 	for _, arch := range []string{"sm_80", "sm_90", "sm_90a", "sm_100", "host"} {
 		for _, kernel := range []string{"k", "k2", "gemm", "gocute_check", "stranger"} {
-			m.write(filepath.Join(m.dir, "elf", arch+"."+kernel), string(fakeCubin(arch, kernel)))
+			m.write(filepath.Join(m.dir, "elf", arch+"."+kernel), string(fakecubin.New(arch, kernel)))
 		}
 	}
 	t.Setenv("PATH", m.bin)

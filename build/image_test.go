@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/internal/fakecubin"
 )
 
 // TestOutputIsLookedAt: a compiler that returns something else than PTX and cubins of what was asked for is told of, and
@@ -79,9 +81,9 @@ func TestOutputOfOldCache(t *testing.T) {
 }
 
 func TestCheckCubin(t *testing.T) {
-	good := fakeCubin("sm_90a", "k")
+	good := fakecubin.New("sm_90a", "k")
 	require.NoError(t, CheckCubin(good, "sm_90a", "k"))
-	old := cubinWith(elf.Header64{Machine: uint16(machineCUDA), Flags: 0x00500550}, osabiCUDA12, "k")
+	old := fakecubin.With(elf.Header64{Machine: uint16(machineCUDA), Flags: 0x00500550}, osabiCUDA12, "k")
 	require.NoError(t, CheckCubin(old, "sm_80", "k"))
 	require.ErrorContains(t, CheckCubin(old, "sm_90", "k"), "expected a cubin of sm_90, but got one of sm_80")
 	for n := range len(good) { // however it is cut off

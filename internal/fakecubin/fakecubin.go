@@ -1,4 +1,5 @@
-package build
+// Package fakecubin makes small cubins for tests, which are whole ELF files and run nowhere.
+package fakecubin
 
 import (
 	"bytes"
@@ -8,8 +9,14 @@ import (
 	"strings"
 )
 
-// fakeCubin is a small ELF file with one kernel, of the kind that CUDA 13 makes; "host" is one of another machine.
-func fakeCubin(arch, kernel string) []byte {
+// The words that tell a cubin from other ELF files, as CUDA 13 writes them.
+const (
+	machineCUDA = elf.Machine(190)
+	osabiCUDA13 = elf.OSABI(65)
+)
+
+// New is a small ELF file with one kernel, of the kind that CUDA 13 makes; "host" is one of another machine.
+func New(arch, kernel string) []byte {
 	machine, flags := machineCUDA, uint32(0x06000004)
 	if arch == "host" {
 		machine = elf.EM_X86_64
@@ -20,11 +27,11 @@ func fakeCubin(arch, kernel string) []byte {
 		}
 		flags |= n << 8
 	}
-	return cubinWith(elf.Header64{Machine: uint16(machine), Flags: flags}, osabiCUDA13, kernel)
+	return With(elf.Header64{Machine: uint16(machine), Flags: flags}, osabiCUDA13, kernel)
 }
 
-// cubinWith lays the file out: header, code, symbols, names, section headers.
-func cubinWith(h elf.Header64, osabi elf.OSABI, kernel string) []byte {
+// With is New with a header's machine and flags and an ABI. It lays the file out: header, code, symbols, names, section headers.
+func With(h elf.Header64, osabi elf.OSABI, kernel string) []byte {
 	names := "\x00.text." + kernel + "\x00.symtab\x00.strtab\x00" + kernel + "\x00"
 	at := func(s string) uint32 { return uint32(strings.Index(names, "\x00"+s+"\x00") + 1) }
 	code := bytes.Repeat([]byte{0x18}, 128)
