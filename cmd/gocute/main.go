@@ -10,7 +10,10 @@
 //	gocute eval 'right_inverse((4,8):(8,1))'       layout algebra
 //	gocute find swizzle '(64,64):(64,1)' --ldmatrix  a layout without bank conflicts; also padding and copy
 //	gocute show layout '(4,8):(8,1)'               pictures (SVG) of layouts, atoms, tiled copies, shared memory
+//	gocute help findings                           the mistakes that gocute check finds; help lists the other topics
+//	gocute completion bash                         the script for completion in a shell
 //
+// With --json a command prints one object: docs/json.md.
 // The exit status is 0, 1 for any failure, and 2 for wrong usage.
 package main
 
