@@ -12,7 +12,10 @@
 //	gocute show layout '(4,8):(8,1)'               pictures (SVG) of layouts, atoms, tiled copies, shared memory
 //	gocute env                                     which compilers, GPU and cache are used, and why
 //	gocute clean                                   removes compiled objects from the cache
+//	gocute help findings                           the mistakes that gocute check finds; help lists the other topics
+//	gocute completion bash                         the script for completion in a shell
 //
+// With --json a command prints one object: docs/json.md.
 // The exit status is 0, 1 for any failure, and 2 for wrong usage.
 package main
 
