@@ -36,6 +36,7 @@ var importTable = map[string][]string{
 	"build":         {"internal/dl", "templates"},
 	"internal/dl":   {},
 	"internal/text": {},
+	"ptx":           {},
 	"cuda":          {"elem", "internal/dl"},
 	"cuda/launch":   {"cuda", "elem", "build"},
 	"cuda/cublas":   {"cuda", "internal/dl", "elem"},
