@@ -87,7 +87,7 @@ func (p *parser) operand(depth int) Operand {
 		return Operand{Kind: TupleOperand, List: p.list(")", depth)}
 	case t.text == "_" && t.kind == tokenWord:
 		p.advance()
-		return Operand{Kind: SinkOperand}
+		return p.pair(Operand{Kind: SinkOperand, Second: -1})
 	case p.is("!") && p.wordNext():
 		p.advance()
 		o := p.word(p.name("a predicate"))
@@ -140,12 +140,7 @@ func (p *parser) word(t token) Operand {
 	switch {
 	case ok && i >= 0:
 		o.Kind, o.Reg = RegisterOperand, i
-		if p.accept("|") {
-			o.Pair = true
-			if s := p.name("a register"); s.text != "_" {
-				o.Second = p.register(s)
-			}
-		}
+		o = p.pair(o)
 	case strings.HasPrefix(t.text, "%"):
 		if !slices.Contains(special, base) {
 			p.fail(t.line, "the register %s is not declared", t.text)
@@ -158,6 +153,17 @@ func (p *parser) word(t token) Operand {
 		}
 		if p.is("+") || p.is("-") {
 			o.Offset = p.offset()
+		}
+	}
+	return o
+}
+
+// pair reads the second half of p|q, if there is one.
+func (p *parser) pair(o Operand) Operand {
+	if p.accept("|") {
+		o.Pair = true
+		if s := p.name("a register"); s.text != "_" {
+			o.Second = p.register(s)
 		}
 	}
 	return o

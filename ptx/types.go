@@ -37,7 +37,8 @@ var types = func() map[string]Type {
 	} {
 		m[name] = Type{name, Float, bits, 1}
 	}
-	for name, bits := range map[string]int{"f16x2": 32, "bf16x2": 32, "f32x2": 64, "e4m3x2": 16, "e5m2x2": 16} {
+	for name, bits := range map[string]int{"f16x2": 32, "bf16x2": 32, "f32x2": 64,
+		"e4m3x2": 16, "e5m2x2": 16, "e2m1x2": 8, "e2m3x2": 16, "e3m2x2": 16, "ue8m0x2": 16} {
 		m[name] = Type{name, Float, bits, 2}
 	}
 	return m

@@ -37,6 +37,7 @@ var importTable = map[string][]string{
 	"internal/dl":   {},
 	"internal/text": {},
 	"ptx":           {},
+	"ptx/alu":       {"ptx", "elem"},
 	"cuda":          {"elem", "internal/dl"},
 	"cuda/launch":   {"cuda", "elem", "build"},
 	"cuda/cublas":   {"cuda", "internal/dl", "elem"},
