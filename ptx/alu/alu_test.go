@@ -11,9 +11,9 @@ import (
 )
 
 // declared has three registers or more of each type: b32_0, b32_1 and so on.
-const declared = `.reg .pred pred_<8>; .reg .b8 b8_<4>; .reg .b16 b16_<8>; .reg .b32 b32_<8>; .reg .b64 b64_<8>;
-.reg .u16 u16_<4>; .reg .u32 u32_<4>; .reg .u64 u64_<4>; .reg .s16 s16_<4>; .reg .s32 s32_<4>; .reg .s64 s64_<4>;
-.reg .f16 f16_<4>; .reg .f16x2 f16x2_<4>; .reg .f32 f32_<5>; .reg .f64 f64_<5>; .reg .b128 b128_<2>; .reg .u8 u8_<2>; .reg .s8 s8_<2>;
+const declared = `.reg .pred pred_<8>; .reg .b8 b8_<8>; .reg .b16 b16_<8>; .reg .b32 b32_<8>; .reg .b64 b64_<8>;
+.reg .u16 u16_<8>; .reg .u32 u32_<8>; .reg .u64 u64_<8>; .reg .s16 s16_<8>; .reg .s32 s32_<8>; .reg .s64 s64_<8>;
+.reg .f16 f16_<8>; .reg .f16x2 f16x2_<8>; .reg .f32 f32_<8>; .reg .f64 f64_<8>; .reg .b128 b128_<8>; .reg .u8 u8_<8>; .reg .s8 s8_<8>;
 `
 
 const head = ".version 9.0\n.target sm_100a\n.address_size 64\n.shared .align 4 .b8 tile[64];\n.visible .entry k() {\n"
@@ -54,4 +54,12 @@ func (op *Op) eval(in ...uint64) uint64 {
 	var out [4]uint64
 	op.Eval(in, out[:])
 	return out[0]
+}
+
+func typeNamed(name string) ptx.Type {
+	t, ok := ptx.TypeOf(name)
+	if !ok {
+		panic(name)
+	}
+	return t
 }

@@ -182,7 +182,7 @@ func oddRoot(x float64) float64 {
 // oddInteger is an integer rounded to odd.
 func oddInteger(n uint64, negative bool) float64 {
 	shift := 0
-	for n>>shift > 1<<53 {
+	for n>>shift >= 1<<53 {
 		shift++
 	}
 	m := n >> shift
