@@ -204,11 +204,8 @@ func (m mode) zeroSum(r, x, y float64) float64 {
 	return r
 }
 
-// The exact results of float64 are compared in big.Float, of which these precisions hold everything.
-const (
-	sumBits     = 2200
-	productBits = 4400
-)
+// productBits hold every product of two float64 and its sum with a third exactly.
+const productBits = 4400
 
 func exactly(v float64) *big.Float { return new(big.Float).SetPrec(productBits).SetFloat64(v) }
 
@@ -257,14 +254,10 @@ func (m mode) div64(x, y float64) float64 {
 	if m == nearest || !finite(x, y) || y == 0 {
 		return r
 	}
-	above := compare(exactly(x), r) // of an infinite r
-	if !math.IsInf(r, 0) {
-		back := exactly(r)
-		back.Mul(back, exactly(y))
-		above = exactly(x).Cmp(back)
-		if y < 0 {
-			above = -above
-		}
+	back := exactly(r) // which may be infinite
+	above := exactly(x).Cmp(back.Mul(back, exactly(y)))
+	if y < 0 {
+		above = -above
 	}
 	return m.direct(r, above)
 }
