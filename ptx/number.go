@@ -176,7 +176,9 @@ func (p *parser) unary(depth int) int64 {
 	case p.accept("!"):
 		return apply("==", p.unary(depth+1), 0)
 	case p.accept("("):
+		p.nest(1)
 		v := p.expression(0)
+		p.nest(-1)
 		p.expect(")", "after an expression")
 		return v
 	case t.kind == tokenNumber && !isFloat(t.text):
@@ -184,6 +186,13 @@ func (p *parser) unary(depth int) int64 {
 	default:
 		p.fail(t.line, "expected an integer, but got %s", describe(t))
 		return 0
+	}
+}
+
+// nest counts what is open, so that no text exhausts the stack.
+func (p *parser) nest(n int) {
+	if p.nested += n; p.nested > 100 {
+		p.fail(p.tok.line, "expected at most 100 open parentheses or braces")
 	}
 }
 

@@ -30,14 +30,15 @@ func Parse(file string, text []byte) (m *Module, err error) {
 
 // parser is a recursive-descent parser with one token of lookahead.
 type parser struct {
-	scan scanner
-	tok  token // the next one
-	m    *Module
-	f    *Func
-	loc  Loc
-	// scopes are the names that each open brace declares: registers by index, variables by -1.
-	scopes []map[string]int
-	fixups []fixup
+	scan   scanner
+	tok    token // the next one
+	m      *Module
+	f      *Func
+	loc    Loc
+	scopes []*scope       // the open braces, the function's first
+	taken  map[string]int // names of registers and variables of the function, and
+	labels map[string]int // of labels, with the number to try next
+	nested int            // parentheses and braces that are open in an expression or initial value
 }
 
 func (p *parser) fail(line int, format string, args ...any) {
@@ -209,7 +210,7 @@ func (p *parser) declaration() {
 // function reads a kernel or device function.
 func (p *parser) function(entry bool) {
 	f := &Func{Line: p.advance().line, Entry: entry, Directives: map[string][]int{}, labels: map[string]int{}}
-	p.f, p.loc, p.scopes, p.fixups = f, Loc{}, []map[string]int{{}}, nil
+	p.f, p.loc, p.scopes, p.taken, p.labels = f, Loc{}, []*scope{newScope()}, map[string]int{}, map[string]int{}
 	if p.is("(") {
 		f.Results = p.params()
 	}
@@ -226,7 +227,6 @@ func (p *parser) function(entry bool) {
 	p.expect("{", "to open the body of "+f.Name)
 	f.Body = []Instr{}
 	p.body(line)
-	p.resolve()
 	p.f = nil
 }
 
@@ -239,7 +239,7 @@ func (p *parser) params() []*Var {
 		}
 		vs := p.variables(false)
 		out = append(out, vs...)
-		p.scopes[0][vs[0].Name] = -1
+		p.declare(vs[0])
 	}
 	return out
 }
@@ -272,10 +272,10 @@ func (p *parser) body(line int) {
 			p.fail(line, "expected } to close the body of %s", p.f.Name)
 		case t.text == "{":
 			p.advance()
-			p.scopes = append(p.scopes, map[string]int{})
+			p.scopes = append(p.scopes, newScope())
 			depth++
 		case t.text == "}":
-			p.scopes = p.scopes[:len(p.scopes)-1]
+			p.closeScope()
 			if depth--; depth == 0 {
 				p.loc = Loc{}
 			}
@@ -303,8 +303,8 @@ func (p *parser) local() {
 		p.registers()
 	case ".shared", ".local", ".param", ".const", ".global":
 		for _, v := range p.variables(false) {
+			p.declare(v)
 			p.f.Vars = append(p.f.Vars, v)
-			p.scopes[len(p.scopes)-1][v.Name] = -1
 		}
 		p.expect(";", "after a variable")
 	default:
@@ -319,28 +319,21 @@ func (p *parser) registers() {
 		p.fail(p.tok.line, "registers of vectors are not supported")
 	}
 	typ := p.typ()
-	scope := p.scopes[len(p.scopes)-1]
-	add := func(name string, line int) {
-		if _, again := scope[name]; again {
-			p.fail(line, "%s is declared twice", name)
-		}
-		scope[name] = len(p.f.Registers)
-		p.f.Registers = append(p.f.Registers, Register{name, typ})
-	}
+	s := p.scopes[len(p.scopes)-1]
 	for {
 		t := p.name("the name of a register")
 		if p.accept("<") {
 			n := p.integer("how many registers")
-			const most = 1 << 20
-			if n < 0 || n > most || len(p.f.Registers)+n > most {
-				p.fail(t.line, "expected at most %d registers, but got %d", most, n)
-			}
 			p.expect(">", "after the number of registers")
-			for i := range n {
-				add(t.text+strconv.Itoa(i), t.line)
+			if _, again := s.ranges[t.text]; again {
+				p.fail(t.line, "%s is declared twice", t.text)
 			}
+			s.ranges[t.text] = span{n, typ}
 		} else {
-			add(t.text, t.line)
+			if _, again := s.names[t.text]; again {
+				p.fail(t.line, "%s is declared twice", t.text)
+			}
+			s.names[t.text] = symbol{reg: p.newRegister(t.text, typ)}
 		}
 		if !p.accept(",") {
 			break

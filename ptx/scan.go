@@ -32,6 +32,9 @@ type token struct {
 	line int
 }
 
+// doubled are the marks of two characters.
+var doubled = map[string]bool{"<<": true, ">>": true, "==": true, "!=": true, "<=": true, ">=": true, "&&": true, "||": true}
+
 // scanner splits text into tokens. It works on a copy without comments that keeps the lines.
 type scanner struct {
 	text string
@@ -103,7 +106,7 @@ func (s *scanner) next() token {
 	start, c := s.at, s.text[s.at]
 	t := token{line: s.line}
 	switch {
-	case isLetter(c), c == '.' && s.at+1 < len(s.text) && isLetter(s.text[s.at+1]):
+	case isLetter(c) && (c != '%' || s.at+1 < len(s.text) && isLetter(s.text[s.at+1])), c == '.' && s.at+1 < len(s.text) && isLetter(s.text[s.at+1]):
 		t.kind = tokenWord
 		s.at++
 		s.word()
@@ -118,7 +121,7 @@ func (s *scanner) next() token {
 		t.kind, s.at = tokenMark, s.at+1
 	default:
 		t.kind, s.at = tokenMark, s.at+1
-		if s.at < len(s.text) && strings.Contains(" << >> == != <= >= && || ", " "+s.text[start:s.at+1]+" ") {
+		if s.at < len(s.text) && doubled[s.text[start:s.at+1]] {
 			s.at++
 		}
 	}
@@ -135,7 +138,7 @@ func (s *scanner) word() {
 			s.at++
 		case c == '.' && s.at+1 < len(s.text) && (isLetter(s.text[s.at+1]) || isDigit(s.text[s.at+1])):
 			s.at++
-		case c == ':' && s.at+2 < len(s.text) && s.text[s.at+1] == ':' && isLetter(s.text[s.at+2]):
+		case c == ':' && s.at+2 < len(s.text) && s.text[s.at+1] == ':' && (isLetter(s.text[s.at+2]) || isDigit(s.text[s.at+2])):
 			s.at += 2
 		default:
 			return

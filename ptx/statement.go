@@ -1,16 +1,6 @@
 package ptx
 
-import (
-	"slices"
-	"strings"
-)
-
-// fixup is a place in the body that names a label or something of another scope: the text of the operand is known, and
-// whether it is a label only at the function's end.
-type fixup struct {
-	name string
-	line int
-}
+import "strings"
 
 // statement reads a label or an instruction.
 func (p *parser) statement() {
@@ -29,10 +19,7 @@ func (p *parser) statement() {
 		if in.Guard >= 0 {
 			p.fail(t.line, "expected an instruction after the predicate, but got the label %s", t.text)
 		}
-		if _, again := p.f.labels[t.text]; again {
-			p.fail(t.line, "the label %s is declared twice", t.text)
-		}
-		p.f.labels[t.text] = len(p.f.Body)
+		p.label(t)
 		if p.tok.text == ".branchtargets" || p.tok.text == ".calltargets" || p.tok.text == ".callprototype" {
 			p.fail(p.tok.line, "%s is not supported", p.tok.text)
 		}
@@ -55,21 +42,11 @@ func (p *parser) statement() {
 
 // register finds a register by its token.
 func (p *parser) register(t token) int {
-	if i, ok := p.lookup(t.text); ok && i >= 0 {
-		return i
+	if s, ok := p.lookup(t.text); ok && s.reg >= 0 {
+		return s.reg
 	}
 	p.fail(t.line, "the register %s is not declared", t.text)
 	return 0
-}
-
-// lookup finds a name from the innermost scope outwards: a register's index, or -1 for a variable.
-func (p *parser) lookup(name string) (int, bool) {
-	for _, s := range slices.Backward(p.scopes) {
-		if i, ok := s[name]; ok {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 // operand reads one operand.
@@ -131,25 +108,27 @@ func (p *parser) list(end string, depth int) []Operand {
 func (p *parser) word(t token) Operand {
 	o := Operand{Second: -1}
 	base, field, dotted := strings.Cut(t.text, ".")
-	i, ok := p.lookup(t.text)
+	s, ok := p.lookup(t.text)
 	if !ok && dotted {
-		if i, ok = p.lookup(base); ok {
+		if s, ok = p.lookup(base); ok {
 			o.Field = field
 		}
 	}
 	switch {
-	case ok && i >= 0:
-		o.Kind, o.Reg = RegisterOperand, i
+	case ok && s.reg >= 0:
+		o.Kind, o.Reg = RegisterOperand, s.reg
 		o = p.pair(o)
 	case strings.HasPrefix(t.text, "%"):
-		if !slices.Contains(special, base) {
+		if !special[base] {
 			p.fail(t.line, "the register %s is not declared", t.text)
 		}
 		o.Kind, o.Name = SpecialOperand, t.text
 	default:
-		o.Kind, o.Name = NameOperand, t.text
-		if !ok {
-			p.fixups = append(p.fixups, fixup{t.text, t.line})
+		o.Kind, o.Name = NameOperand, s.name
+		if !ok || o.Field != "" {
+			o.Name, o.Field = t.text, ""
+			inner := p.scopes[len(p.scopes)-1]
+			inner.fixups = append(inner.fixups, fixup{t.text, t.line, len(p.f.Body)})
 		}
 		if p.is("+") || p.is("-") {
 			o.Offset = p.offset()
@@ -170,15 +149,24 @@ func (p *parser) pair(o Operand) Operand {
 }
 
 // special are the registers that the machine declares.
-var special = strings.Fields("%tid %ntid %laneid %warpid %nwarpid %ctaid %nctaid %smid %nsmid %gridid " +
-	"%is_explicit_cluster %clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank " +
-	"%lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi %clock64 %globaltimer %globaltimer_lo %globaltimer_hi " +
-	"%total_smem_size %aggr_smem_size %dynamic_smem_size %reserved_smem_offset_begin %current_graph_exec WARP_SZ")
+var special = func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq("%tid %ntid %laneid %warpid %nwarpid %ctaid %nctaid %smid %nsmid %gridid " +
+		"%is_explicit_cluster %clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank " +
+		"%lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %clock %clock_hi %clock64 %globaltimer %globaltimer_lo %globaltimer_hi " +
+		"%total_smem_size %aggr_smem_size %dynamic_smem_size %reserved_smem_offset_begin %current_graph_exec WARP_SZ") {
+		m[name] = true
+	}
+	return m
+}()
 
 // address reads what stands in brackets: a register, name or number, an offset, and coordinates or further operands.
 func (p *parser) address(depth int) Operand {
 	o := Operand{Kind: AddressOperand, Second: -1}
 	base := p.operand(depth + 1)
+	if base.Not || base.Pair {
+		p.fail(p.tok.line, "expected a register, a name or a number in brackets, but got a predicate")
+	}
 	switch base.Kind {
 	case RegisterOperand:
 		if p.is("+") || p.is("-") {
@@ -196,21 +184,4 @@ func (p *parser) address(depth int) Operand {
 	}
 	p.expect("]", "after an address")
 	return o
-}
-
-// resolve checks the names that are neither registers nor variables of the function: labels, variables of the module,
-// functions.
-func (p *parser) resolve() {
-	known := map[string]bool{"WARP_SZ": true}
-	for _, v := range p.m.Vars {
-		known[v.Name] = true
-	}
-	for _, f := range p.m.Funcs {
-		known[f.Name] = true
-	}
-	for _, f := range p.fixups {
-		if _, label := p.f.labels[f.name]; !label && !known[f.name] {
-			p.fail(f.line, "%s is neither a label nor declared", f.name)
-		}
-	}
 }

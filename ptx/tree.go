@@ -78,9 +78,9 @@ type Func struct {
 	Params     []*Var
 	Results    []*Var           // of a device function
 	Directives map[string][]int // maxntid, reqntid, minnctapersm, maxnreg, reqnctapercluster, explicitcluster, …
-	Registers  []Register
-	Vars       []*Var  // shared, local and param variables that are declared inside
-	Body       []Instr // nil if only declared
+	Registers  []Register       // that the body uses, by different names
+	Vars       []*Var           // shared, local and param variables that are declared inside, by different names
+	Body       []Instr          // nil if only declared
 	labels     map[string]int
 }
 

@@ -1,6 +1,9 @@
 package ptx
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // variables reads SPACE [.align N] [.vN] TYPE NAME[DIMS] [= INIT], …, without the semicolon.
 func (p *parser) variables(extern bool) []*Var {
@@ -73,7 +76,7 @@ func (p *parser) variable(v Var) *Var {
 		p.expect("]", "after the extent of an array")
 	}
 	if p.accept("=") {
-		v.Init = p.initial(nil)
+		v.Init = p.initial(v.Type, nil)
 		if v.Array && v.Count == 0 {
 			v.Count = len(v.Init) / v.Vector
 		}
@@ -84,11 +87,13 @@ func (p *parser) variable(v Var) *Var {
 	return &v
 }
 
-// initial reads values, nested braces as one list.
-func (p *parser) initial(out []Init) []Init {
+// initial reads values of a type, nested braces as one list.
+func (p *parser) initial(typ Type, out []Init) []Init {
 	if p.accept("{") {
+		p.nest(1)
+		defer p.nest(-1)
 		for !p.accept("}") {
-			out = p.initial(out)
+			out = p.initial(typ, out)
 			if !p.accept(",") && !p.is("}") {
 				p.fail(p.tok.line, "expected , or } after an initial value, but got %s", describe(p.tok))
 			}
@@ -111,7 +116,13 @@ func (p *parser) initial(out []Init) []Init {
 		return append(out, in)
 	}
 	if p.tok.kind == tokenNumber && isFloat(p.tok.text) || p.is("-") && p.scan.floatNext() {
-		bits, _ := p.float()
+		bits, single := p.float()
+		switch {
+		case single && typ.Bits == 64:
+			bits = math.Float64bits(float64(math.Float32frombits(uint32(bits))))
+		case !single && typ.Bits == 32:
+			bits = uint64(math.Float32bits(float32(math.Float64frombits(bits))))
+		}
 		return append(out, Init{Bits: bits})
 	}
 	return append(out, Init{Bits: uint64(p.expression(0))})
