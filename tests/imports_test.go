@@ -33,7 +33,7 @@ var importTable = map[string][]string{
 	"gen/golaunch":  {"algebra/sym", "elem", "gen/cir", "templates"},
 	"gen":           {"dsl", "gen/cir", "gen/lower", "gen/cuda", "gen/golaunch"},
 	"emu":           {"algebra/sym", "elem", "gen/cir", "internal/text"},
-	"build":         {"internal/dl", "templates"},
+	"build":         {"internal/dl", "ptx", "templates"},
 	"internal/dl":   {},
 	"internal/text": {},
 	"ptx":           {},
