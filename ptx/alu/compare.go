@@ -109,7 +109,7 @@ var holds = map[string]int{
 	"gtu": greater | unordered, "geu": greater | equal | unordered, "num": less | equal | greater, "nan": unordered,
 }
 
-// relation finds how two values of a type compare.
+// order finds how two values of a type compare.
 func order[V int64 | uint64 | float64](a, b V) int {
 	switch {
 	case a < b:
@@ -148,7 +148,7 @@ func (c *call) comparison(name string) (func(a, b uint64) bool, error) {
 	if c.has("ftz") && name != "f32" && name != "f16" {
 		return nil, fail(".ftz does not fit .%s", name)
 	}
-	if f := compare32(word, name, c.has("ftz")); f != nil {
+	if f := quick32(word, name, c.has("ftz")); f != nil {
 		return f, nil
 	}
 	switch {
@@ -162,27 +162,33 @@ func (c *call) comparison(name string) (func(a, b uint64) bool, error) {
 	return func(a, b uint64) bool { return h&order(a, b) != 0 }, nil
 }
 
-// compare32 is the quick form of what loops and masks compare; nil for the rest.
-func compare32(word, name string, ftz bool) func(a, b uint64) bool {
+// quick32 is the quick form of what loops and masks compare; nil for the rest.
+func quick32(word, name string, ftz bool) func(a, b uint64) bool {
 	if ftz {
 		return nil
 	}
-	switch name + word {
-	case "s32eq", "u32eq", "b32eq", "s64eq", "u64eq", "b64eq":
-		return func(a, b uint64) bool { return a == b }
-	case "s32ne", "u32ne", "b32ne", "s64ne", "u64ne", "b64ne":
-		return func(a, b uint64) bool { return a != b }
-	case "s32lt":
-		return func(a, b uint64) bool { return int32(a) < int32(b) }
-	case "s32le":
-		return func(a, b uint64) bool { return int32(a) <= int32(b) }
-	case "s32gt":
-		return func(a, b uint64) bool { return int32(a) > int32(b) }
-	case "s32ge":
-		return func(a, b uint64) bool { return int32(a) >= int32(b) }
-	}
-	return nil
+	return quickly[name+word]
 }
+
+var quickly = map[string]func(a, b uint64) bool{
+	"s32eq": same, "u32eq": same, "b32eq": same, "s64eq": same, "u64eq": same, "b64eq": same,
+	"s32ne": differ, "u32ne": differ, "b32ne": differ, "s64ne": differ, "u64ne": differ, "b64ne": differ,
+	"s32lt": func(a, b uint64) bool { return int32(a) < int32(b) },
+	"s32le": func(a, b uint64) bool { return int32(a) <= int32(b) },
+	"s32gt": func(a, b uint64) bool { return int32(a) > int32(b) },
+	"s32ge": func(a, b uint64) bool { return int32(a) >= int32(b) },
+	"f32eq": func(a, b uint64) bool { return single(a) == single(b) },
+	"f32lt": func(a, b uint64) bool { return single(a) < single(b) },
+	"f32le": func(a, b uint64) bool { return single(a) <= single(b) },
+	"f32gt": func(a, b uint64) bool { return single(a) > single(b) },
+	"f32ge": func(a, b uint64) bool { return single(a) >= single(b) },
+	// Go's != holds for a NaN.
+	"f32neu": func(a, b uint64) bool { return single(a) != single(b) },
+}
+
+func same(a, b uint64) bool { return a == b }
+
+func differ(a, b uint64) bool { return a != b }
 
 // value reads a floating-point number, with subnormals as zero if the instruction has .ftz.
 func (c *call) value(name string) func(uint64) float64 {

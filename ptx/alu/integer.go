@@ -147,7 +147,7 @@ func halves3(f f3) f3 {
 	}
 }
 
-// carryOf is the carry of a sum of n bits.
+// sum32 and the functions after it have the carry or borrow as their second result.
 func sum32(a, b, carry uint64) (uint64, uint64) {
 	s := a + b + carry
 	return s & 0xffffffff, s >> 32

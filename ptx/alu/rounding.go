@@ -74,8 +74,6 @@ func clamp(v float64) float64 {
 	return 0
 }
 
-func sat32(a uint64) uint64 { return uint64(math.Float32bits(float32(clamp(float64(single(a)))))) }
-
 // mode is a direction of rounding.
 type mode uint8
 

@@ -31,26 +31,8 @@ func wideRows() map[string][]row {
 				return saturate32(int64(int32(mul24["his32"](a, b))) + int64(int32(c)))
 			}))},
 		},
-		"dp4a": {{form: "u32|s32 u32|s32", operands: "dot u32 u32 dot", make: func(c *call) any {
-			x, y := widen(c.d.Name == "s32", 8), widen(c.t.Name == "s32", 8)
-			return f3(func(a, b, c uint64) uint64 {
-				for i := 0; i < 32; i += 8 {
-					c += x(a>>i) * y(b>>i)
-				}
-				return c & 0xffffffff
-			})
-		}}},
-		"dp2a": {{form: "lo|hi u32|s32 u32|s32", operands: "dot u32 u32 dot", make: func(c *call) any {
-			x, y := widen(c.d.Name == "s32", 16), widen(c.t.Name == "s32", 8)
-			from := 0
-			if c.has("hi") {
-				from = 16
-			}
-			return f3(func(a, b, c uint64) uint64 {
-				b >>= from
-				return (c + x(a)*y(b) + x(a>>16)*y(b>>8)) & 0xffffffff
-			})
-		}}},
+		"dp4a": {{form: "u32|s32 u32|s32", operands: "dot u32 u32 dot", make: dp4a}},
+		"dp2a": {{form: "lo|hi u32|s32 u32|s32", operands: "dot u32 u32 dot", make: dp2a}},
 	}
 	for op, f := range map[string]struct{ narrow, wide g3 }{"add": {sum32, sum64}, "sub": {difference32, difference64}} {
 		choose := func(c *call) g3 {
@@ -104,6 +86,30 @@ var (
 		"his32": func(a, b uint64) uint64 { return uint64(int64(a)<<40>>40*(int64(b)<<40>>40)>>16) & mask(32) },
 	}
 )
+
+// dp4a adds four products of bytes.
+func dp4a(c *call) any {
+	x, y := widen(c.d.Name == "s32", 8), widen(c.t.Name == "s32", 8)
+	return f3(func(a, b, c uint64) uint64 {
+		for i := 0; i < 32; i += 8 {
+			c += x(a>>i) * y(b>>i)
+		}
+		return c & 0xffffffff
+	})
+}
+
+// dp2a adds two products of 16 bits by two bytes, of b's lower or upper half.
+func dp2a(c *call) any {
+	x, y := widen(c.d.Name == "s32", 16), widen(c.t.Name == "s32", 8)
+	from := 0
+	if c.has("hi") {
+		from = 16
+	}
+	return f3(func(a, b, c uint64) uint64 {
+		b >>= from
+		return (c + x(a)*y(b) + x(a>>16)*y(b>>8)) & 0xffffffff
+	})
+}
 
 // mad adds to a product, in n bits.
 func (c *call) mad(product f2, n int) any {
