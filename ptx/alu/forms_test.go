@@ -122,3 +122,34 @@ func TestFormsAgainstPtxas(t *testing.T) {
 		}
 	}
 }
+
+// TestAnyOperand puts each form of operand at each place of each opcode: all are taken or refused with an error, and what
+// is taken can be run.
+func TestAnyOperand(t *testing.T) {
+	forms := strings.Split("b32_1 f64_2 pred_3 !pred_3 !b32_1 pred_1|pred_2 _|pred_1 _ %tid.x tile tile+4 WARP_SZ 5 -1 0f3F800000 1.5 [b64_1] [tile] {b16_1,b16_2} {b8_1,_,5,b8_2} {} (b32_1) () b128_1", " ")
+	for op, rows := range table {
+		for i := range rows {
+			spelled := rows[i].spelled()
+			text := rows[i].written(op, spelled[len(spelled)-1])
+			name, rest, _ := strings.Cut(strings.TrimSuffix(text, ";"), " ")
+			args := strings.Split(rest, ", ")
+			for place := range args {
+				for _, form := range append(forms, "") {
+					changed := slices.Clone(args)
+					if changed[place] = form; form == "" {
+						changed = slices.Delete(changed, place, place+1)
+					}
+					f := parse(t, name+" "+strings.Join(changed, ", ")+";")
+					op, ok, err := Compile(f, &f.Body[0])
+					require.True(t, ok)
+					if err == nil {
+						op.Eval(make([]uint64, len(op.In)), make([]uint64, len(op.Out)))
+					} else {
+						require.True(t, strings.HasPrefix(err.Error(), name+": "), err)
+						require.NotContains(t, err.Error(), "internal")
+					}
+				}
+			}
+		}
+	}
+}
