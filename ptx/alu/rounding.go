@@ -145,6 +145,24 @@ func toOdd(s, above float64) float64 {
 	return math.Float64frombits(b - 1)
 }
 
+// oddSingle is the float32 of v rounded to odd, which still has the bits that a rounding to 16 bits looks at.
+func oddSingle(v float64) float32 {
+	r := float32(v)
+	w := float64(r)
+	if w == v || w != w || math.IsInf(w, 0) {
+		return r
+	}
+	b := math.Float32bits(r)
+	switch {
+	case b&1 == 1:
+	case math.Abs(v) > math.Abs(w):
+		b++
+	default:
+		b--
+	}
+	return math.Float32frombits(b)
+}
+
 // oddSum is x+y rounded to odd. Magnitudes must be so far from float64's limits as those of float32's products are.
 func oddSum(x, y float64) float64 {
 	s := x + y
@@ -285,10 +303,10 @@ var formats = map[string]*format{
 	"e2m1": tiny(2, 1), "e2m3": tiny(2, 3), "e3m2": tiny(3, 2),
 	"f16": {kind: elem.KF16, man: 10, minExp: -14, largest: 65504, nan: nan16, flush: flush16,
 		decode: func(a uint64) float64 { return float64(elem.F16(a).Float32()) },
-		encode: func(v float64) uint64 { return elem.Encode(elem.KF16, v) }},
+		encode: func(v float64) uint64 { return uint64(elem.NewF16(oddSingle(v))) }},
 	"bf16": {kind: elem.KBF16, man: 7, minExp: -126, largest: 0x1.fep127, nan: nan16, flush: flushBF16,
 		decode: func(a uint64) float64 { return float64(elem.BF16(a).Float32()) },
-		encode: func(v float64) uint64 { return elem.Encode(elem.KBF16, v) }},
+		encode: func(v float64) uint64 { return uint64(elem.NewBF16(oddSingle(v))) }},
 	"tf32": {kind: elem.KTF32, man: 10, minExp: -126, largest: 0x1.ffcp127, nan: nan32, flush: flush32,
 		encode: func(v float64) uint64 { return elem.Encode(elem.KTF32, v) }},
 	"f32": {kind: elem.KF32, man: 23, minExp: -126, largest: math.MaxFloat32, nan: nan32, flush: flush32,
