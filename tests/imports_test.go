@@ -33,6 +33,8 @@ var importTable = map[string][]string{
 	"gen/golaunch":  {"algebra/sym", "elem", "gen/cir", "templates"},
 	"gen":           {"dsl", "gen/cir", "gen/lower", "gen/cuda", "gen/golaunch"},
 	"emu":           {"algebra/sym", "elem", "gen/cir", "internal/text"},
+	"emu/machine":   {},
+	"emu/ptxemu":    {"elem", "emu/machine", "ptx"},
 	"build":         {"internal/dl", "templates"},
 	"internal/dl":   {},
 	"internal/text": {},

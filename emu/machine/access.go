@@ -273,7 +273,6 @@ func (b *Block) scopes(r *Region, c *cell, at int64, t int, pc int32, s Scope) {
 	}
 }
 
-
 // place is the block of a number.
 func (m *Machine) place(id int32) [3]int {
 	i := int(id)

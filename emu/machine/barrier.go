@@ -13,6 +13,8 @@ type barrier struct {
 	waiting  []waiter
 	clock    clock // of those that only arrived
 	phase    uint32
+	came     vec // by thread, when it arrived in this phase
+	before   vec // and in the phase before
 }
 
 type waiter struct {
@@ -57,6 +59,10 @@ func (b *Block) Arrive(w int, lanes uint32, pc int32, id, threads int, wait bool
 			return 0, false
 		}
 	}
+	b.late(x, w, lanes, pc, id)
+	if gone := b.gone(); threads == 0 && gone > 0 {
+		b.Report(Divergent, t, pc, fmt.Sprintf("comes to barrier %d of all threads of the block, of which %d have ended", id, gone))
+	}
 	x.open, x.expected = true, threads
 	n := bits.OnesCount32(lanes)
 	if threads > 0 { // barriers with a count take whole warps
@@ -80,6 +86,15 @@ func (b *Block) Arrive(w int, lanes uint32, pc int32, id, threads int, wait bool
 	}
 	b.settle(x)
 	return phase, true
+}
+
+// gone counts the threads of the block that have ended.
+func (b *Block) gone() int {
+	n := b.Threads
+	for _, a := range b.alive {
+		n -= bits.OnesCount32(a)
+	}
+	return n
 }
 
 func count(threads int) string {
@@ -109,16 +124,45 @@ func (b *Block) settle(x *barrier) {
 			}
 		}
 	}
-	*x = barrier{phase: x.phase + 1}
+	*x = barrier{phase: x.phase + 1, before: x.came}
 	b.m.progress++
+}
+
+// late reports threads that come to a barrier with nothing to tell them that its phase before is over: they might as well
+// have been counted in that one.
+func (b *Block) late(x *barrier, w int, lanes uint32, pc int32, id int) {
+	if x.came == nil {
+		x.came = make(vec, b.Threads)
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		t := w*32 + bits.TrailingZeros32(m)
+		x.came[t] = b.time[t]
+		for i, when := range x.before {
+			if i == t || when <= b.clocks[t].own.seen.at(int32(i)) {
+				continue
+			}
+			if f := b.find(Race, t, pc, ""); f != nil {
+				f.OtherThread, f.OtherBlock = i, b.At
+				f.Message = fmt.Sprintf("comes to barrier %d, in whose phase before thread %d came, and nothing tells that it is over: two groups may use the barrier at a time", id, i)
+			}
+			return
+		}
+	}
 }
 
 // settleNamed looks at barriers of the whole block again, of which threads have ended.
 func (b *Block) settleNamed() {
 	for i := range b.named {
-		if x := &b.named[i]; x.open && x.expected == 0 {
-			b.settle(x)
+		x := &b.named[i]
+		if !x.open || x.expected != 0 {
+			continue
 		}
+		if len(x.waiting) > 0 {
+			o := x.waiting[0]
+			b.Report(Divergent, o.warp*32+bits.TrailingZeros32(o.lanes), o.pc,
+				fmt.Sprintf("waits at barrier %d of all threads of the block, of which %d have ended", i, b.gone()))
+		}
+		b.settle(x)
 	}
 }
 

@@ -8,6 +8,7 @@ type Copy struct {
 	pc     int32
 	block  int32
 	thread int
+	reads  bool // it reads memory
 	proxy  bool // it goes by the asynchronous proxy: bulk copies and products, not cp.async
 	writes []run
 	read   bool  // its reads are over
@@ -29,11 +30,11 @@ type threadCopies struct {
 	groups [][]*Copy
 }
 
-// unfinished is a copy that nobody waited for.
+// unfinished is a copy that nobody waited for. One that reads nothing, of a tile past the end, harms nobody.
 func (g *threadCopies) unfinished() *Copy {
 	for _, list := range append(g.groups, g.open) {
 		for _, c := range list {
-			if !c.over {
+			if c.reads && !c.over {
 				return c
 			}
 		}
@@ -54,6 +55,7 @@ func (b *Block) CopyRead(c *Copy, s Space, addr uint64, align int, out []byte) b
 		return false
 	}
 	copy(out, r.Data[off:])
+	c.reads = true
 	if r.Space == Const {
 		return true
 	}

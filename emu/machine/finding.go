@@ -7,41 +7,41 @@ type Check string
 
 // The checks.
 const (
-	OutOfBounds   Check = "out-of-bounds"     // an address outside of every region, or past the end of its own
-	Misaligned    Check = "misaligned"        // an address that is no multiple of what the instruction needs
-	ReadOnly      Check = "read-only"         // a write to a kernel's parameters or constants
-	Uninitialised Check = "uninitialised"     // a read of what nobody wrote
-	Race          Check = "race"              // two accesses of a byte in no order, one of them a write
-	LaneConflict  Check = "lane-conflict"     // two lanes write a byte in one instruction
-	ReadInFlight  Check = "read-in-flight"    // a read of bytes that an asynchronous copy is still to fill
-	WriteInFlight Check = "write-in-flight"   // a write to such bytes, or to those that one still reads
-	Unwaited      Check = "unwaited"          // a copy or product in flight when its thread or block ends
-	Proxy         Check = "proxy"             // an asynchronous access of what ordinary stores wrote, with no proxy fence between
-	Barrier       Check = "mbarrier"          // an mbarrier used wrongly, or its bytes used as data
-	Divergent     Check = "divergent"         // an instruction for whole warps or blocks that some threads do not execute
-	Deadlock      Check = "deadlock"          // threads wait for what never comes
-	NoLane        Check = "inactive-lane"     // a shuffle or vote among lanes that do not execute it
-	WrongScope    Check = "scope"             // strong accesses whose scopes do not contain each other's threads
-	Descriptor    Check = "descriptor"        // a descriptor or tensor map that the hardware refuses
-	Register      Check = "register"          // a register read before it was written, or while a product changes it
-	Unsupported   Check = "unsupported"       // what this machine cannot run
-	Endless       Check = "endless"           // more steps than the limit
+	OutOfBounds   Check = "out-of-bounds"   // an address outside of every region, or past the end of its own
+	Misaligned    Check = "misaligned"      // an address that is no multiple of what the instruction needs
+	ReadOnly      Check = "read-only"       // a write to a kernel's parameters or constants
+	Uninitialised Check = "uninitialised"   // a read of what nobody wrote
+	Race          Check = "race"            // two accesses of a byte in no order, one of them a write
+	LaneConflict  Check = "lane-conflict"   // two lanes write a byte in one instruction
+	ReadInFlight  Check = "read-in-flight"  // a read of bytes that an asynchronous copy is still to fill
+	WriteInFlight Check = "write-in-flight" // a write to such bytes, or to those that one still reads
+	Unwaited      Check = "unwaited"        // a copy or product in flight when its thread or block ends
+	Proxy         Check = "proxy"           // an asynchronous access of what ordinary stores wrote, with no proxy fence between
+	Barrier       Check = "mbarrier"        // an mbarrier used wrongly, or its bytes used as data
+	Divergent     Check = "divergent"       // an instruction for whole warps or blocks that some threads do not execute
+	Deadlock      Check = "deadlock"        // threads wait for what never comes
+	NoLane        Check = "inactive-lane"   // a shuffle or vote among lanes that do not execute it
+	WrongScope    Check = "scope"           // strong accesses whose scopes do not contain each other's threads
+	Descriptor    Check = "descriptor"      // a descriptor or tensor map that the hardware refuses
+	Register      Check = "register"        // a register read before it was written, or while a product changes it
+	Unsupported   Check = "unsupported"     // what this machine cannot run
+	Endless       Check = "endless"         // more steps than the limit
 )
 
 // Finding is one mistake, as first seen.
 type Finding struct {
-	Check        Check
-	PC           int32 // of the instruction, as the front end numbers them
-	Other        int32 // of the other access; -1 for none
-	Block        [3]int
-	Thread       int // in the block, x fastest
-	OtherThread  int // -1 for none
-	OtherBlock   [3]int
-	Region       string // the memory's name; empty for none
-	Offset       int64  // of the first byte in it
-	Bytes        int
-	Message      string // what is wrong, in one line
-	Count        int64  // how many accesses it stands for
+	Check       Check
+	PC          int32 // of the instruction, as the front end numbers them
+	Other       int32 // of the other access; -1 for none
+	Block       [3]int
+	Thread      int // in the block, x fastest
+	OtherThread int // -1 for none
+	OtherBlock  [3]int
+	Region      string // the memory's name; empty for none
+	Offset      int64  // of the first byte in it
+	Bytes       int
+	Message     string // what is wrong, in one line
+	Count       int64  // how many accesses it stands for
 }
 
 type findingKey struct {

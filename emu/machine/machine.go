@@ -112,13 +112,13 @@ func (m *Machine) NewBlock(id int) *Block {
 		b.time[i] = 1
 	}
 	for w := range b.Warps {
-		b.alive = append(b.alive, b.full(w))
+		b.alive = append(b.alive, b.Full(w))
 	}
 	return b
 }
 
-// full are the lanes that a warp has.
-func (b *Block) full(w int) uint32 {
+// Full are the lanes that a warp has.
+func (b *Block) Full(w int) uint32 {
 	if n := b.Threads - w*32; n < 32 {
 		return 1<<n - 1
 	}

@@ -11,7 +11,7 @@ import (
 
 var _ = register(map[string]func(c *compiler) (run, error){
 	"cp.async": (*compiler).asyncCopy, "cp.async.commit_group": commit(false), "cp.async.wait_group": waitGroup(false), "cp.async.wait_all": (*compiler).waitAll,
-	"cp.async.mbarrier.arrive": (*compiler).arriveAfterCopies,
+	"cp.async.mbarrier.arrive":   (*compiler).arriveAfterCopies,
 	"cp.async.bulk.commit_group": commit(true), "cp.async.bulk.wait_group": waitGroup(true),
 	"mbarrier.init": (*compiler).barrierInit, "mbarrier.inval": (*compiler).barrierInval, "mbarrier.arrive": (*compiler).barrierArrive,
 	"mbarrier.expect_tx": (*compiler).barrierExpect, "mbarrier.test_wait": (*compiler).barrierTest, "mbarrier.try_wait": (*compiler).barrierTest,

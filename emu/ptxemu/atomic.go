@@ -3,7 +3,6 @@ package ptxemu
 import (
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/emu/machine"
@@ -169,8 +168,10 @@ func (c *compiler) atomic() (run, error) {
 		var addr lanes
 		at.of(w, mask, &addr)
 		vx, vy := x(w), y(w)
-		for m := mask; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
+		for _, l := range w.order {
+			if mask>>l&1 == 0 {
+				continue
+			}
 			old, _ := w.b.Atomic(w.thread(l), pc, a.space, addr[l], size, a.order, func(old [2]uint64) [2]uint64 {
 				return [2]uint64{f(truncate(old[0], a.typ.Bits), vx[l], vy[l])}
 			})

@@ -12,10 +12,11 @@ import (
 
 // compiler compiles one instruction.
 type compiler struct {
-	p     *program
-	in    *ptx.Instr
-	pc    int32
-	reads []int
+	p      *program
+	in     *ptx.Instr
+	pc     int32
+	reads  []int
+	writes []int
 }
 
 // run is what an instruction does.
@@ -45,10 +46,12 @@ func (c *compiler) compile() (inst, error) {
 			return out, fmt.Errorf("%s: %w", c.in.Op, err)
 		}
 		out.run, out.reads = run, c.reads
+		out.touches = slices.Concat(c.reads, c.writes)
 		return out, nil
 	}
 	run, err := c.arithmetic()
 	out.run, out.reads = run, c.reads
+	out.touches = slices.Concat(c.reads, c.writes)
 	return out, err
 }
 
@@ -71,6 +74,11 @@ func (c *compiler) arithmetic() (run, error) {
 		}
 	}
 	out := op.Out
+	for _, r := range out {
+		if r >= 0 {
+			c.writes = append(c.writes, r)
+		}
+	}
 	return func(w *warp, mask uint32) outcome {
 		var from, to [8]*lanes
 		for i, f := range in {
@@ -112,6 +120,7 @@ func (c *compiler) register(o *ptx.Operand) (int, error) {
 	if o.Kind != ptx.RegisterOperand || o.Not || o.Pair || o.Field != "" {
 		return 0, fmt.Errorf("expected a register")
 	}
+	c.writes = append(c.writes, o.Reg)
 	return o.Reg, nil
 }
 
@@ -142,11 +151,10 @@ func constant(v uint64) source {
 func (c *compiler) value(o *ptx.Operand, bits int) (source, error) {
 	switch o.Kind {
 	case ptx.RegisterOperand:
-		r, err := c.register(o)
-		if err != nil {
-			return nil, err
+		if o.Not || o.Pair || o.Field != "" {
+			return nil, fmt.Errorf("expected a register")
 		}
-		return c.read(r), nil
+		return c.read(o.Reg), nil
 	case ptx.NumberOperand:
 		return constant(truncate(o.Bits, bits)), nil
 	case ptx.FloatOperand:
@@ -221,17 +229,17 @@ func (c *compiler) address(o *ptx.Operand, s machine.Space) (*address, error) {
 
 // specials are the registers that the hardware sets, by what they hold in a lane.
 var specials = map[string]func(w *warp, lane int) uint64{
-	"%laneid":      func(_ *warp, l int) uint64 { return uint64(l) },
-	"%warpid":      func(w *warp, _ int) uint64 { return uint64(w.id) },
-	"%nwarpid":     func(w *warp, _ int) uint64 { return uint64(w.b.Warps) },
-	"%smid":        func(*warp, int) uint64 { return 0 },
-	"%nsmid":       func(*warp, int) uint64 { return 132 },
-	"%gridid":      func(*warp, int) uint64 { return 0 },
-	"%lanemask_eq": func(_ *warp, l int) uint64 { return 1 << l },
-	"%lanemask_lt": func(_ *warp, l int) uint64 { return 1<<l - 1 },
-	"%lanemask_le": func(_ *warp, l int) uint64 { return 2<<l - 1 },
-	"%lanemask_gt": func(_ *warp, l int) uint64 { return ^uint64(2<<l-1) & (1<<32 - 1) },
-	"%lanemask_ge": func(_ *warp, l int) uint64 { return ^uint64(1<<l-1) & (1<<32 - 1) },
+	"%laneid":            func(_ *warp, l int) uint64 { return uint64(l) },
+	"%warpid":            func(w *warp, _ int) uint64 { return uint64(w.id) },
+	"%nwarpid":           func(w *warp, _ int) uint64 { return uint64(w.b.Warps) },
+	"%smid":              func(*warp, int) uint64 { return 0 },
+	"%nsmid":             func(*warp, int) uint64 { return 132 },
+	"%gridid":            func(*warp, int) uint64 { return 0 },
+	"%lanemask_eq":       func(_ *warp, l int) uint64 { return 1 << l },
+	"%lanemask_lt":       func(_ *warp, l int) uint64 { return 1<<l - 1 },
+	"%lanemask_le":       func(_ *warp, l int) uint64 { return 2<<l - 1 },
+	"%lanemask_gt":       func(_ *warp, l int) uint64 { return ^uint64(2<<l-1) & (1<<32 - 1) },
+	"%lanemask_ge":       func(_ *warp, l int) uint64 { return ^uint64(1<<l-1) & (1<<32 - 1) },
 	"%total_smem_size":   func(w *warp, _ int) uint64 { return uint64(len(w.b.Shared().Data)) },
 	"%dynamic_smem_size": func(w *warp, _ int) uint64 { return uint64(len(w.b.Shared().Data) - w.p.dynamic) },
 	"WARP_SZ":            func(*warp, int) uint64 { return 32 },

@@ -46,9 +46,14 @@ func (c *compiler) sleep() (run, error) {
 	return func(*warp, uint32) outcome { return outcome{kind: spin} }, nil
 }
 
-// all waits until every lane of the warp that has not ended is here; it is true if they are.
+// all waits until every lane of the warp is here; it is true if they are. Lanes that have ended cannot come.
 func (w *warp) all(mask uint32, what string) (outcome, bool) {
-	return w.these(mask, w.b.Alive(w.id), what)
+	o, ok := w.these(mask, w.b.Alive(w.id), what)
+	if gone := w.b.Full(w.id) &^ w.b.Alive(w.id); ok && gone != 0 {
+		w.b.Report(machine.Divergent, w.thread(bits.TrailingZeros32(mask)), int32(w.splits[w.cur].pc),
+			fmt.Sprintf("executes %s, which is for all lanes of a warp, of which %#x have ended", what, gone))
+	}
+	return o, ok
 }
 
 // these waits until the lanes of want that have not ended are here.

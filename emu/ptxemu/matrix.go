@@ -373,4 +373,3 @@ var halves = func() *[1 << 16]float64 {
 }()
 
 func halfValue(v uint16) float64 { return halves[v] }
-

@@ -12,17 +12,18 @@ type lanes = [32]uint64
 
 // inst is a compiled instruction. run executes it for the lanes of a mask and says what becomes of them.
 type inst struct {
-	guard int // predicate register; -1 for none
-	not   bool
-	run   func(w *warp, mask uint32) outcome
-	reads []int // registers, checked to have been written
-	line  int
+	guard   int // predicate register; -1 for none
+	not     bool
+	run     func(w *warp, mask uint32) outcome
+	reads   []int // registers, checked to have been written
+	touches []int // registers that products in flight must not change
+	line    int
 }
 
 // outcome says how a split goes on.
 type outcome struct {
 	kind   outcomeKind
-	target int        // of jump: where the lanes go on
+	target int         // of jump: where the lanes go on
 	until  func() bool // of wait: whether the wait is over
 	why    string
 }

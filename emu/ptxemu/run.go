@@ -51,7 +51,7 @@ type Launch struct {
 
 // Options of a run. The zero value runs warps and blocks in order.
 type Options struct {
-	Seed        uint64 // order of warps and blocks; 0 means in order
+	Seed        uint64 // order of lanes in atomic operations, of warps and of blocks; 0 means in order
 	MaxFindings int    // kept at most; 0 means 20
 	MaxSteps    int64  // of all warps together; 0 means 2^36
 }
@@ -240,6 +240,9 @@ func (r *runner) start(id int) *runningBlock {
 	for i := range b.b.Warps {
 		w := newWarp(b.b, &r.prog, i, &r.rep.Steps, r.rep.Counts)
 		w.maps = r.maps
+		if b.rng != nil {
+			copy(w.order[:], b.rng.Perm(32))
+		}
 		b.warps = append(b.warps, w)
 	}
 	return b

@@ -286,4 +286,3 @@ func (c *compiler) bulkCopy() (run, error) {
 		return outcome{}
 	}, nil
 }
-

@@ -18,25 +18,27 @@ type split struct {
 
 // warp is 32 threads.
 type warp struct {
-	b      *machine.Block
-	p      *program
-	id     int
-	first  int // its first thread
-	splits []split
-	cur    int // the split that runs
-	regs   []lanes
-	wrote  []uint32 // of each register, the lanes that have written it
-	turn   int64
-	steps  *int64 // of the whole run
-	counts []int64
-	buf    [64]byte
-	waits  string       // what its last failed test of an mbarrier waits for
-	mats   [3][]float64 // scratch
-	planes [8]lanes     // scratch of sources
-	plane  int
-	maps   []*TensorMap
-	carry  lanes // the hidden flag of add.cc and the like
-	sink   lanes // of results that nobody wants
+	b        *machine.Block
+	p        *program
+	id       int
+	first    int // its first thread
+	splits   []split
+	cur      int // the split that runs
+	regs     []lanes
+	wrote    []uint32 // of each register, the lanes that have written it
+	turn     int64
+	steps    *int64 // of the whole run
+	counts   []int64
+	buf      [64]byte
+	waits    string       // what its last failed test of an mbarrier waits for
+	mats     [3][]float64 // scratch
+	planes   [8]lanes     // scratch of sources
+	plane    int
+	maps     []*TensorMap
+	products *gmmaState // nil before the first
+	order    [32]int    // in which lanes take their turns at atomic operations
+	carry    lanes      // the hidden flag of add.cc and the like
+	sink     lanes      // of results that nobody wants
 }
 
 // scratch is room for a value of each lane, good for a few more calls.
@@ -46,8 +48,12 @@ func (w *warp) scratch() *lanes {
 }
 
 func newWarp(b *machine.Block, p *program, id int, steps *int64, counts []int64) *warp {
-	return &warp{b: b, p: p, id: id, first: id * 32, splits: []split{{mask: b.Alive(id)}},
+	w := &warp{b: b, p: p, id: id, first: id * 32, splits: []split{{mask: b.Alive(id)}},
 		regs: make([]lanes, len(p.f.Registers)), wrote: make([]uint32, len(p.f.Registers)), steps: steps, counts: counts}
+	for i := range w.order {
+		w.order[i] = i
+	}
+	return w
 }
 
 // thread is the number of a lane's thread in the block.
@@ -191,6 +197,9 @@ func (w *warp) step(s *split) progress {
 		if w.wrote[r]&mask != mask {
 			w.unwritten(r, mask, int32(s.pc))
 		}
+	}
+	if w.products != nil {
+		w.uses(in.touches, int32(s.pc), mask)
 	}
 	w.b.Begin()
 	w.counts[s.pc]++
