@@ -72,7 +72,7 @@ func variablesRead(t *testing.T) map[string]string {
 			return err
 		}
 		var all []string
-		reads := filepath.ToSlash(path) == "../cmd/gocute/env.go"
+		reads := filepath.ToSlash(path) == "../cmd/gocute/help.go"
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
