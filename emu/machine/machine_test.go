@@ -58,12 +58,6 @@ func (x *bench) finds(want ...Check) {
 	require.Equal(x.t, append([]Check{}, want...), got)
 }
 
-func (x *bench) all(f func(t int)) {
-	for t := range x.Threads {
-		f(t)
-	}
-}
-
 // barrier brings every warp to barrier 0.
 func (x *bench) barrier() {
 	for w := range x.Warps {

@@ -84,9 +84,6 @@ func newRegion(name string, s Space, base uint64, n int) *Region {
 	return &Region{Name: name, Space: s, Base: base, Data: make([]byte, n), pages: make([]page, (n+pageBytes-1)/pageBytes)}
 }
 
-// reset forgets all history; the bytes stay.
-func (r *Region) reset() { clear(r.pages) }
-
 // cellsOf calls f for each cell of [off, off+n), after making cells small enough. f gets the cell's first byte.
 func (r *Region) cellsOf(off int64, n int, f func(c *cell, at int64)) {
 	shift := uint8(min(bits.TrailingZeros64(uint64(off)|uint64(n)), mostShift))

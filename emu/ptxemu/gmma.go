@@ -23,7 +23,6 @@ type gmmaState struct {
 	changing []int
 	place    []int
 	used     []bool // by other instructions since the last fence
-	any      bool
 }
 
 type gmmaGroup struct {

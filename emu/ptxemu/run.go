@@ -289,26 +289,31 @@ func (w *warp) place() int32 {
 func (r *runner) stuck(live []*runningBlock) {
 	for _, b := range live {
 		for _, w := range b.warps {
-			for _, s := range w.splits {
-				pc, why := s.pc, s.why
-				if s.until != nil && pc > 0 {
-					pc--
-				}
-				if why == "" {
-					why = w.waits
-				}
-				if why == "" {
-					why = fmt.Sprintf("warp %d goes round and nothing happens that could end it", w.id)
-				}
-				check := machine.Deadlock
-				if s.meets {
-					check = machine.Divergent
-				}
-				b.b.Report(check, w.first, int32(pc), why)
+			if len(w.splits) > 0 {
+				w.stuck()
 				return
 			}
 		}
 	}
+}
+
+// stuck reports what the warp's first split waits for.
+func (w *warp) stuck() {
+	s := w.splits[0]
+	pc, why, check := s.pc, s.why, machine.Deadlock
+	if s.until != nil && pc > 0 {
+		pc--
+	}
+	if why == "" {
+		why = w.waits
+	}
+	if why == "" {
+		why = fmt.Sprintf("warp %d goes round and nothing happens that could end it", w.id)
+	}
+	if s.meets {
+		check = machine.Divergent
+	}
+	w.b.Report(check, w.first, int32(pc), why)
 }
 
 // Line is the line of the PTX that an instruction of a finding stands in, and the source line where .loc gives one.
