@@ -138,7 +138,7 @@ func (b *Block) arrived(r *Region, x *cell, at int64, t int, pc int32, verb stri
 		return true
 	}
 	check, why := ReadInFlight, "which "+c.what+" is still to fill"
-	if verb != "reads" {
+	if verb != "reads" && verb != "copies from" {
 		check = WriteInFlight
 	}
 	if c.over {

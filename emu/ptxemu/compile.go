@@ -50,7 +50,7 @@ func (c *compiler) compile() (inst, error) {
 		return out, nil
 	}
 	run, err := c.arithmetic()
-	out.run, out.reads = run, c.reads
+	out.run = run // what it reads need not have been written: then its results count as not written either
 	out.touches = slices.Concat(c.reads, c.writes)
 	return out, err
 }
@@ -79,11 +79,13 @@ func (c *compiler) arithmetic() (run, error) {
 			c.writes = append(c.writes, r)
 		}
 	}
+	known := c.definedness(op)
 	return func(w *warp, mask uint32) outcome {
 		var from, to [8]*lanes
 		for i, f := range in {
 			from[i] = f(w)
 		}
+		defined := known(w, mask, from[:len(in)])
 		for i, r := range out {
 			switch r {
 			case alu.Unwanted:
@@ -92,7 +94,7 @@ func (c *compiler) arithmetic() (run, error) {
 				to[i] = &w.carry
 			default:
 				to[i] = &w.regs[r]
-				w.wrote[r] |= mask
+				w.wrote[r] = w.wrote[r]&^mask | defined
 			}
 		}
 		op.Run(from[:len(in)], to[:len(out)], mask)
@@ -100,11 +102,70 @@ func (c *compiler) arithmetic() (run, error) {
 	}, nil
 }
 
+// definedness says in which lanes an instruction's results do not depend on registers that nobody wrote. Compilers read
+// those where the result does not matter in the end, so they are reported only where they decide an address, a branch, or
+// what is stored or multiplied. A selection depends on what it selects, and an and or or not on what its other operand rules.
+func (c *compiler) definedness(op *alu.Op) func(w *warp, mask uint32, in []*lanes) uint32 {
+	var regs []int // by source; -1 where it is no register
+	for _, s := range op.In {
+		if s.Kind == alu.RegisterSource {
+			regs = append(regs, s.Reg)
+		} else {
+			regs = append(regs, -1)
+		}
+	}
+	written := func(w *warp, i int) uint32 {
+		if regs[i] < 0 {
+			return ^uint32(0)
+		}
+		return w.wrote[regs[i]]
+	}
+	// where is the lanes of a mask in which a source's value is as asked for.
+	where := func(mask uint32, v *lanes, is func(uint64) bool) (out uint32) {
+		each(mask, func(l int) {
+			if is(v[l]) {
+				out |= 1 << l
+			}
+		})
+		return out
+	}
+	switch name := c.in.Words[0]; {
+	case name == "selp" && len(regs) == 3:
+		return func(w *warp, mask uint32, in []*lanes) uint32 {
+			first := where(mask, in[2], func(v uint64) bool { return v&1 != 0 })
+			return mask & written(w, 2) & (first&written(w, 0) | ^first&written(w, 1))
+		}
+	case (name == "and" || name == "or") && len(regs) == 2:
+		bits := 64
+		if t, ok := ptx.TypeOf(c.in.Words[len(c.in.Words)-1]); ok {
+			bits = t.Bits
+		}
+		rules := func(v uint64) bool { return v == 0 }
+		if name == "or" {
+			rules = func(v uint64) bool { return v == truncate(^uint64(0), bits) }
+		}
+		return func(w *warp, mask uint32, in []*lanes) uint32 {
+			a, b := written(w, 0), written(w, 1)
+			if a&b&mask == mask {
+				return mask
+			}
+			return mask & (a&b | a&where(mask, in[0], rules) | b&where(mask, in[1], rules))
+		}
+	}
+	return func(w *warp, mask uint32, _ []*lanes) uint32 {
+		for i := range regs {
+			mask &= written(w, i)
+		}
+		return mask
+	}
+}
+
 // aluSource compiles what an arithmetic instruction reads.
 func (c *compiler) aluSource(s alu.Source) (source, error) {
 	switch s.Kind {
 	case alu.RegisterSource:
-		return c.read(s.Reg), nil
+		c.writes = append(c.writes, s.Reg) // products in flight must not change it
+		return func(w *warp) *lanes { return &w.regs[s.Reg] }, nil
 	case alu.ImmediateSource:
 		return constant(s.Bits), nil
 	case alu.CarrySource:

@@ -192,7 +192,7 @@ func TestFinds(t *testing.T) {
 		"a barrier of one warp":           {"setp.lt.s32 %p1, %r1, 32; @%p1 bra $x; bar.sync 1, 64; $x: mov.u32 %r0, 1;", 1, 64, machine.Deadlock, "waits at barrier 1"},
 		"a phase that nobody ends":        {"mov.u32 %r7, s; setp.eq.s32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [%r7], 2; bar.sync 0; $w: mbarrier.try_wait.parity.shared.b64 %p2, [%r7], 0; @!%p2 bra $w;", 1, 32, machine.Deadlock, "has 0 of 2 arrivals"},
 		"a shuffle from who is not there": {"setp.lt.s32 %p1, %r1, 16; @%p1 bra $x; shfl.sync.idx.b32 %r0, %r1, 0, 31, 0xffff0000; $x: ;", 1, 32, machine.NoLane, "lane 0"},
-		"a register nobody wrote":         {"add.s32 %r0, %r30, 1;", 1, 32, machine.Register, "%r30"},
+		"a register nobody wrote":         {"add.s32 %r0, %r30, 1;", 1, 32, machine.Register, "%r0"},
 		"past the output":                 {"mov.u32 %r2, 1;", 1, 32, machine.OutOfBounds, "of out, which has 128"},
 		"an odd address":                  {"add.u64 %rd0, %rd0, 2;", 1, 32, machine.Misaligned, "no multiple of 4"},
 		"what nobody wrote":               {"ld.shared.u32 %r0, [s];", 1, 32, machine.Uninitialised, "byte 0 of shared memory"},

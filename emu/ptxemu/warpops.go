@@ -3,6 +3,7 @@ package ptxemu
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/gocute/gocute/emu/machine"
 	"github.com/gocute/gocute/ptx"
@@ -64,6 +65,7 @@ func (c *compiler) shuffle() (run, error) {
 			return nil, err
 		}
 	}
+	values := c.unread(&c.in.Args[1])
 	members, err := c.members(&c.in.Args[4])
 	if err != nil {
 		return nil, err
@@ -89,6 +91,7 @@ func (c *compiler) shuffle() (run, error) {
 		}
 		a, b, k := *v[0](w), v[1](w), v[2](w)
 		var out, in lanes
+		defined := mask
 		each(mask, func(l int) {
 			clamp, segment := int(k[l]&31), int(k[l]>>8&31)
 			most := l&segment | clamp&^segment
@@ -106,11 +109,27 @@ func (c *compiler) shuffle() (run, error) {
 				w.b.Report(machine.NoLane, w.thread(l), pc, fmt.Sprintf("takes a value from lane %d, which does not execute the shuffle", j))
 			}
 			out[l] = a[j]
+			if values >= 0 && w.wrote[values]>>j&1 == 0 {
+				defined &^= 1 << l
+			}
 		})
 		w.set(d, mask, &out)
+		if d >= 0 {
+			w.wrote[d] = w.wrote[d]&^mask | defined&mask
+		}
 		w.set(p, mask, &in)
 		return outcome{}
 	}, nil
+}
+
+// unread takes a register off the list of those that must have been written; -1 if the operand is none.
+func (c *compiler) unread(o *ptx.Operand) int {
+	if o.Kind != ptx.RegisterOperand {
+		return -1
+	}
+	c.reads = slices.DeleteFunc(c.reads, func(r int) bool { return r == o.Reg })
+	c.writes = append(c.writes, o.Reg)
+	return o.Reg
 }
 
 // vote compiles vote.sync: d, [!]p, members.
