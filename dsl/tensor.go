@@ -42,15 +42,20 @@ func AtLeast(n int) Fact { return func(s *sym.Symbol) { s.Lo = int64(n) } }
 
 // Dim is an extent or a stride that the launcher passes, from 1 to MaxExtent unless facts say otherwise.
 func (k *K) Dim(name string, facts ...Fact) Expr {
+	given("Dim", k)
 	if !k.argument("Dim", name) {
 		return Expr{k: k, err: errReported}
 	}
 	s := &sym.Symbol{Name: name, Class: sym.Param, Lo: 1, Hi: MaxExtent}
-	for _, f := range facts {
+	for i, f := range facts {
+		if f == nil {
+			k.errorf("Dim", "expects facts (AtLeast, AtMost, Multiple), but fact %d of %s is nil", i, name)
+			return Expr{k: k, err: errReported}
+		}
 		f(s)
 	}
 	if s.Multiple < 0 || s.Lo < 0 || s.Hi > MaxExtent || s.Lo >= s.Hi {
-		k.errorf("Dim", "%s expects 0 <= least < greatest <= %d and a positive divisor, but got %d, %d and %d", name, MaxExtent, s.Lo, s.Hi, s.Multiple)
+		k.errorf("Dim", "%s expects AtLeast of 0 or more, a greater AtMost of at most %d, and Multiple of 1 or more, but got AtLeast(%d), AtMost(%d) and Multiple(%d)", name, MaxExtent, s.Lo, s.Hi, s.Multiple)
 		return Expr{k: k, err: errReported}
 	}
 	k.kernel.ir.Params = append(k.kernel.ir.Params, &cir.Param{Pos: k.position(), Name: name, Class: cir.Dim, Sym: s})
@@ -81,6 +86,7 @@ func (k *K) argument(op, name string) bool {
 
 // Require states a condition on Dims that the launcher checks; message says what is expected.
 func (k *K) Require(c Cond, message string) {
+	given("Require", k)
 	if err := c.mistake(); err != nil {
 		k.errorf("Require", "%v", err)
 		return

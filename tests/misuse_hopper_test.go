@@ -302,7 +302,7 @@ var _ = misuse("pipeline_zero", func(k *K) {
 
 var _ = misuse("pipeline_no_kernel", func(k *K) {
 	k.Threads(32)
-	NewPipeline(nil, "pipe", 2, TMALoads) // ERROR "NewPipeline: expects a kernel, but got one that was never set"
+	NewPipeline(nil, "pipe", 2, TMALoads) // ERROR "NewPipeline: expects the K of the kernel's function, but got one that is nil"
 })
 
 var _ = misuse("tmaload_threads", func(k *K) {

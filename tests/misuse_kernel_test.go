@@ -144,7 +144,7 @@ var _ = misuse("counts", func(k *K) {
 	k.Unroll(-1, func(Expr) {})                    // ERROR "Unroll: expects a count of 0 or more, but got -1"
 	k.Loop(k.Thread.Div(0), 4, nil)                // ERROR "Loop: expects a positive divisor, but got 0"
 	k.Loop(k.Thread.Mul(1<<40).Mul(1<<40), 4, nil) // ERROR "Loop: expects integers of 63 bits, but got one that does not fit, or too large an expression"
-	k.Dim("M", AtLeast(8), AtMost(4))              // ERROR "Dim: M expects 0 <= least < greatest"
+	k.Dim("M", AtLeast(8), AtMost(4))              // ERROR "Dim: M expects AtLeast of 0 or more, a greater AtMost of at most 1073741824, and Multiple of 1 or more, but got AtLeast\(8\), AtMost\(4\)"
 	k.Require(k.Thread.Lt(4), "never")             // ERROR "Require: expects a condition on Dims, but got one on tid"
 })
 
