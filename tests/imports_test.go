@@ -34,7 +34,7 @@ var importTable = map[string][]string{
 	"gen/golaunch":  {"algebra/sym", "elem", "gen/cir", "templates", "internal/text"},
 	"gen":           {"dsl", "gen/cir", "gen/lower", "gen/cuda", "gen/golaunch"},
 	"emu":           {"algebra/sym", "elem", "gen/cir", "internal/text"},
-	"build":         {"internal/dl", "internal/proc", "internal/scratch", "templates"},
+	"build":         {"internal/dl", "internal/proc", "internal/scratch", "internal/text", "templates"},
 	"internal/dl":   {},
 	"internal/text": {},
 	// Every child process is started by internal/proc, in a folder of internal/scratch.
@@ -42,7 +42,7 @@ var importTable = map[string][]string{
 	"internal/proc":           {"internal/scratch"},
 	"algebra/internal/mutate": {"internal/proc"},
 	"cuda":                    {"elem", "internal/dl"},
-	"cuda/launch":             {"cuda", "elem", "build"},
+	"cuda/launch":             {"cuda", "elem", "build", "internal/text"},
 	"cuda/cublas":             {"cuda", "internal/dl", "elem"},
 	"cuda/tuned":              {"cuda"},
 	"check":                   {"dsl", "algebra", "algebra/sym", "elem", "gen", "gen/cir", "gen/cuda", "emu", "build", "cuda", "cuda/launch", "internal/text"},
