@@ -86,6 +86,9 @@ fuzz:
 	$(GO) test ./cuda/tuned -run '^$$' -fuzz FuzzParse -fuzztime 10m
 	$(GO) test ./tune -run '^$$' -fuzz FuzzReadBundle -fuzztime 10m -fuzzminimizetime 10x
 	$(GO) test ./gen/golaunch -run '^$$' -fuzz FuzzPrint -fuzztime 10m
+	$(GO) test ./cmd/gocute -run '^$$' -fuzz FuzzEvalArgs -fuzztime 10m
+	$(GO) test ./cmd/gocute -run '^$$' -fuzz FuzzFindArgs -fuzztime 10m
+	$(GO) test ./cmd/gocute -run '^$$' -fuzz FuzzShowArgs -fuzztime 10m
 
 clean:
 	rm -rf bundle out/*/bin/*.cubin out/*/bin/*.ptx

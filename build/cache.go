@@ -42,7 +42,7 @@ func keyOf(parts ...[]byte) string {
 }
 
 func (c *Common) objectPath(key string) string {
-	return filepath.Join(c.CacheDir, "objects", key[:2], key)
+	return filepath.Join(c.CacheDir, objectsFolder, key[:2], key)
 }
 
 // load returns a whole entry; a missing, foreign or damaged one is a miss.
@@ -51,6 +51,7 @@ func (c *Common) load(key string) (entry, bool) {
 	if err != nil {
 		return entry{}, false
 	}
+	touch(c.objectPath(key))
 	head, payload, ok := bytes.Cut(data, []byte("\n"))
 	if !ok {
 		return entry{}, false
@@ -74,11 +75,11 @@ func (c *Common) store(key string, e entry) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "tmp-")
+	f, err := os.CreateTemp(filepath.Dir(path), tmpObject)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(slices.Concat(head, []byte("\n"), e.payload))
+	n, err := f.Write(slices.Concat(head, []byte("\n"), e.payload))
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -87,8 +88,9 @@ func (c *Common) store(key string, e entry) error {
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
+		return err
 	}
-	return err
+	return c.added(int64(n))
 }
 
 // hashIncludes digests every file below the include folders, by its path

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // DefaultArchs returns what Compile makes cubins for when a Source names none.
@@ -208,12 +209,38 @@ func (j *job) keep(key string, e entry) {
 	}
 }
 
-// cached takes a result from the cache, unless the source asks to be compiled anew.
-func (j *job) cached(key string) (entry, bool) {
+// cached takes a result from the cache, unless the source asks to be compiled anew. One that is not right was stored
+// before results were looked at, or by somebody else: it counts for nothing.
+func (j *job) cached(key string, look func(entry) error) (entry, bool) {
 	if j.src.NoCache {
 		return entry{}, false
 	}
-	return j.from.load(key)
+	e, ok := j.from.load(key)
+	return e, ok && look(e) == nil
+}
+
+// waiting tells now and then that a step still runs, until the function that it returns is called.
+func (j *job) waiting(arch string) (done func()) {
+	c := j.from
+	if c.progress == nil || c.patience <= 0 {
+		return func() {}
+	}
+	start, stop, ended := time.Now(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTicker(c.patience)
+		defer t.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-t.C:
+				fmt.Fprintf(c.progress, "gocute: still waiting for %s (%s), which compiles %s for %s, after %v\n",
+					c.Name, c.Path, j.src.Name, arch, time.Since(start).Round(time.Second))
+			}
+		}
+	}()
+	return func() { close(stop); <-ended }
 }
 
 // standard is the language of emitted code, unless the flags choose another. C++17 would take nvcc a tenth of a second

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // The compilers by the names that commands and errors use.
@@ -26,16 +28,21 @@ type Compiler interface {
 
 // Common is what the compilers say of themselves.
 type Common struct {
-	Name     string   // NameNVCC or NameNVRTC
-	Version  Version  // such as 13.0.88
-	Origin   string   // where it was found: an environment variable, PATH, a folder or installed
-	Targets  []string // what it compiles for: sm_80, sm_90, …
-	CacheDir string   // absolute path; its folder objects holds compiled kernels
-	Warnings []string // one line each; usable all the same
+	Name     string    // NameNVCC or NameNVRTC
+	Version  Version   // such as 13.0.88
+	Path     string    // of the program or the library; the library's name if the loader knows where it is
+	Origin   string    // where it was found: an environment variable, PATH, a folder or installed
+	Targets  []string  // what it compiles for: sm_80, sm_90, …
+	CacheDir string    // absolute path; its folder objects holds compiled kernels
+	Warnings []string  // one line each, also about what was to be used and could not; usable all the same
+	Passed   []Attempt // places that were looked at before
 
 	identity string        // everything about the machine that can change the output
 	slots    chan struct{} // one per compile that may run at a time
 	healer   *healer       // of a compiler that gocute installed
+	progress io.Writer
+	patience time.Duration // with a compile, before it is told that it still runs
+	stored   *stored       // what this process added to the cache
 }
 
 // About returns c.

@@ -66,11 +66,18 @@
 // Usable means release 12.4 or newer, as for nvcc. CUDA's headers are those of
 // the same toolkit; kernels that include none need none.
 //
+// # What is believed
+//
+// PTX must have its .version, the .target asked for and a kernel, which for source as gocute printed it is Source.Name; a
+// cubin must be a whole ELF file for CUDA, of its architecture, with the code of every kernel of its PTX. What is not gives
+// an *OutputError and is not cached; such an entry of the cache is a miss.
+//
 // # Where things are kept
 //
 // The cache folder is $GOCUTE_CACHE, or gocute below os.UserCacheDir. The
 // toolchain lies in cuda-13.0.2 there, NVRTC in nvrtc-13.0.2, compiled objects in
-// objects. All can be deleted at any time.
+// objects, of which those that were not used for longest go when they are larger than
+// GOCUTE_CACHE_LIMIT (2GB). All can be deleted at any time: see Clean.
 //
 // # What the output depends on
 //

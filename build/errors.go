@@ -12,6 +12,7 @@ type Attempt struct {
 	Origin string // such as GOCUTE_NVCC, CUDA_HOME, PATH, /usr/local/cuda or installed
 	Path   string // the file looked at; empty if the origin named none
 	Reason string // why it was not taken
+	Wanted bool   // a variable names it or a compiler is there, so somebody means it to be used
 }
 
 // NotFoundError says that no usable compiler exists and none was installed.
@@ -95,6 +96,31 @@ func (e *CompileError) Error() string {
 
 // Unwrap returns how it ended: of nvcc usually an *exec.ExitError, of NVRTC an *NVRTCError.
 func (e *CompileError) Unwrap() error { return e.Err }
+
+// OutputError says that a compiler ended as if all were well and what it returned is not what it must be. Such results are
+// not cached.
+type OutputError struct {
+	Compiler string // its name, version and path, and how it was chosen
+	Variable string // the environment variable that names another
+	Kernel   string // Source.Name
+	What     string // PTX or cubin
+	Arch     string // compute_80 of PTX, sm_80 of a cubin
+	Err      error  // what was expected and what came
+	Hint     string // what was found wrong with the compiler; empty if nothing
+}
+
+// Error says what was expected, what came, from where, and what can be done.
+func (e *OutputError) Error() string {
+	s := fmt.Sprintf("build: kernel %s: the %s for %s that the compiler returned is not right: %v\nthe compiler is %s",
+		e.Kernel, e.What, e.Arch, e.Err, e.Compiler)
+	if e.Hint != "" {
+		return s + "\n" + e.Hint
+	}
+	return s + "\nset " + e.Variable + " to another, or repair it"
+}
+
+// Unwrap returns what was expected and what came.
+func (e *OutputError) Unwrap() error { return e.Err }
 
 // compileHint explains failures that are the machine's fault, not the kernel's.
 func compileHint(output string) string {

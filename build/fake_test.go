@@ -11,10 +11,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/internal/fakecubin"
 )
 
-// fakeNVCC behaves like nvcc as far as this package looks. Its PTX is the source
-// without comment lines, its cubin the PTX with the target before it.
+// fakeNVCC behaves like nvcc as far as this package looks. Its PTX is one kernel with the source, without its comment
+// lines, as its body; its cubin is an ELF file of that kernel with the PTX after it. Words in the source make it go wrong.
 const fakeNVCC = `#!/bin/sh
 case "$*" in
 --version) echo "Cuda compilation tools, release X, V@VERSION@"; exit 0;;
@@ -28,12 +30,36 @@ for a in "$@"; do
 done
 if grep -q REFUSE "$prev"; then echo "$PWD/$prev(1): error: refused"; exit 2; fi
 if grep -q NO_PRELUDE "$prev"; then case "$*" in *prelude*) echo "$prev(1): error: identifier is undefined"; exit 2;; esac; fi
+if grep -q LATE "$prev"; then sleep 0.3; fi
 if grep -q SLOW "$prev"; then sleep 30; fi
+name=${out%.*}
+target=sm_${arch#*_}
+has() { grep -q "$1" "$prev"; }
 case "$out" in
-*.ptx) grep -v '^//' "$prev" > "$out";;
-*) { echo "$arch"; cat "$prev"; } > "$out"
-   echo "ptxas info    : Compiling entry function 'k' for '$arch'"
-   echo "ptxas info    : Used 7 registers";;
+*.ptx)
+  entry=$name
+  if has PTX_TARGET; then target=sm_70; fi
+  if has PTX_KERNEL; then entry=stranger; fi
+  if has PTX_NOTHING; then exit 0; fi
+  if has PTX_NONE; then : > "$out"; exit 0; fi
+  if has PTX_GARBAGE; then echo "I am no compiler" > "$out"; exit 0; fi
+  if ! has PTX_VERSION; then echo ".version 9.0"; fi > "$out"
+  { echo ".target $target"; echo ".address_size 64"; } >> "$out"
+  if has PTX_ENTRY; then exit 0; fi
+  { echo ".visible .entry $entry()"; echo "{"; grep -v '^//' "$prev"; echo "ret;"; } >> "$out"
+  if ! has PTX_CUT; then echo "}"; fi >> "$out";;
+*)
+  entry=$(grep -o 'entry [^(]*' "$prev"); entry=${entry#entry }
+  if has CUBIN_ARCH; then target=sm_100; fi
+  if has CUBIN_KERNEL; then entry=stranger; fi
+  if has CUBIN_HOST; then target=host; fi
+  if has CUBIN_NONE; then : > "$out"; exit 0; fi
+  if has CUBIN_GARBAGE; then echo "I am no compiler" > "$out"; exit 0; fi
+  cat "@ELF@/$target.$entry" "$prev" > "$out" || exit 9
+  if has CUBIN_CUT; then head -c 400 "@ELF@/$target.$entry" > "$out"; fi
+  if has NO_REPORT; then exit 0; fi
+  echo "ptxas info    : Compiling entry function '$entry' for '$arch'"
+  echo "ptxas info    : Used 7 registers";;
 esac
 `
 
@@ -74,7 +100,7 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, dir: t.TempDir(), cache: t.TempDir()}
 	m.bin = filepath.Join(m.dir, "path")
 	require.NoError(t, os.Mkdir(m.bin, 0o777))
-	for _, tool := range []string{"sh", "cat", "cp", "mkdir", "sleep", "grep"} {
+	for _, tool := range []string{"sh", "cat", "cp", "mkdir", "sleep", "grep", "head"} {
 		real, err := exec.LookPath(tool)
 		if err != nil {
 			t.Skipf("the fakes need the Unix tool %s: %v", tool, err)
@@ -82,9 +108,14 @@ func newMachine(t *testing.T) *machine {
 		require.NoError(t, os.Symlink(real, filepath.Join(m.bin, tool)))
 	}
 	m.write(filepath.Join(m.bin, "gcc"), "#!/bin/sh\necho gcc 12\n")
+	for _, arch := range []string{"sm_80", "sm_90", "sm_90a", "sm_100", "host"} {
+		for _, kernel := range []string{"k", "k2", "gemm", "gocute_check", "stranger"} {
+			m.write(filepath.Join(m.dir, "elf", arch+"."+kernel), string(fakecubin.New(arch, kernel)))
+		}
+	}
 	t.Setenv("PATH", m.bin)
 	t.Setenv(EnvCache, m.cache)
-	for _, name := range []string{EnvNVCC, "CUDA_HOME", "NVCC_CCBIN"} {
+	for _, name := range []string{EnvNVCC, EnvLimit, EnvNoInstall, "CUDA_HOME", "NVCC_CCBIN"} {
 		t.Setenv(name, "")
 	}
 	return m
@@ -100,7 +131,7 @@ func (m *machine) write(path, text string) string {
 // nvcc writes a fake nvcc of that version; its calls are logged.
 func (m *machine) nvcc(path, version string) string {
 	m.t.Helper()
-	return m.write(path, strings.NewReplacer("@VERSION@", version, "@TARGETS@", "sm_80 sm_90", "@LOG@", m.log("nvcc")).Replace(fakeNVCC))
+	return m.write(path, strings.NewReplacer("@VERSION@", version, "@TARGETS@", "sm_80 sm_90", "@LOG@", m.log("nvcc"), "@ELF@", filepath.Join(m.dir, "elf")).Replace(fakeNVCC))
 }
 
 // python writes a fake python3 whose pip behaves by mode and installs nvcc 13.0.88.

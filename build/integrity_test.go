@@ -311,7 +311,9 @@ func TestNoModuleOfTheCurrentFolderRuns(t *testing.T) {
 		in.host = false
 		_, err := in.prerequisites(t.Context())
 		require.NoError(t, err)
-		require.NotEmpty(t, sitePackages(t.Context()))
+		folders, err := sitePackages(t.Context(), Options{askLimit: askLimit})
+		require.NoError(t, err)
+		require.NotEmpty(t, folders)
 		require.NoFileExists(t, trap, "PYTHONPATH=%s", pythonPath)
 	}
 }

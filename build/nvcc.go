@@ -27,7 +27,7 @@ func (t *Toolchain) Compile(ctx context.Context, src Source) (*Result, error) {
 // run makes the PTX of one virtual chip and the cubins of its chips.
 func (t *Toolchain) run(ctx context.Context, j *job) error {
 	key := j.key("ptx", j.src.Code, t.frontKey(j))
-	e, hit, err := t.step(ctx, j, key, j.ptx.Arch, t.front)
+	e, hit, err := t.step(ctx, j, step{"PTX", key, j.ptx.Arch, t.front, j.checkPTX})
 	if err != nil {
 		return err
 	}
@@ -35,20 +35,40 @@ func (t *Toolchain) run(ctx context.Context, j *job) error {
 	j.warn(e.Log)
 	for _, arch := range j.archs {
 		key := j.key("cubin", j.ptx.Code, []byte(strings.Join(j.asmArgs(arch), "\x00")))
-		e, hit, err := t.step(ctx, j, key, arch, t.assemble)
+		look := func(e entry) error { return j.checkCubin(e, j.ptx.Code, arch) }
+		e, hit, err := t.step(ctx, j, step{"cubin", key, arch, t.assemble, look})
 		if err != nil {
 			return err
 		}
 		b := Binary{Arch: arch, Cubin: e.payload, Report: ParseReport(e.Log), Hit: hit, Seconds: e.Seconds}
 		j.binaries = append(j.binaries, b)
 		j.warnings = append(j.warnings, b.Report.Warnings...)
+		j.unreported(b.Report, j.ptx.Code, arch)
 	}
 	return nil
 }
 
-// step takes a result from the cache or makes and stores it.
-func (t *Toolchain) step(ctx context.Context, j *job, key, arch string, work func(context.Context, *job, string) (entry, error)) (entry, bool, error) {
-	if e, ok := j.cached(key); ok {
+// step is one run of nvcc.
+type step struct {
+	what, key, arch string
+	work            func(ctx context.Context, j *job, arch string) (entry, error)
+	look            func(entry) error // says what is wrong with the result
+}
+
+// do runs it and looks at the result.
+func (s step) do(ctx context.Context, j *job) (entry, error) {
+	e, err := s.work(ctx, j, s.arch)
+	if err == nil {
+		if problem := s.look(e); problem != nil {
+			err = j.bad(s.what, s.arch, problem)
+		}
+	}
+	return e, err
+}
+
+// step takes a result from the cache or makes and stores it. What is not right is no result, in the cache as well.
+func (t *Toolchain) step(ctx context.Context, j *job, s step) (entry, bool, error) {
+	if e, ok := j.cached(s.key, s.look); ok {
 		return e, true, nil
 	}
 	release, err := j.slot(ctx)
@@ -56,20 +76,26 @@ func (t *Toolchain) step(ctx context.Context, j *job, key, arch string, work fun
 		return entry{}, false, err
 	}
 	defer release()
-	e, err := work(ctx, j, arch)
-	var failed *CompileError
-	if errors.As(err, &failed) && t.healer.unexpected(failed.Err, failed.Output) {
+	defer j.waiting(s.arch)()
+	e, err := s.do(ctx, j)
+	var hint *string
+	if failed := (*CompileError)(nil); errors.As(err, &failed) && t.healer.unexpected(failed.Err, failed.Output) {
+		hint = &failed.Hint
+	} else if wrong := (*OutputError)(nil); errors.As(err, &wrong) {
+		hint = &wrong.Hint
+	}
+	if hint != nil {
 		again, why := t.healer.heal(ctx)
 		if again {
-			e, err = work(ctx, j, arch)
+			e, err = s.do(ctx, j)
 		} else if why != nil {
-			failed.Hint = why.Error()
+			*hint = why.Error()
 		}
 	}
 	if err != nil {
 		return entry{}, false, err
 	}
-	j.keep(key, e)
+	j.keep(s.key, e)
 	return e, false, nil
 }
 
@@ -129,7 +155,7 @@ func (t *Toolchain) nvcc(ctx context.Context, j *job, arch string, args []string
 	}
 	payload, err := os.ReadFile(filepath.Join(dir, out))
 	if err != nil {
-		return entry{}, fmt.Errorf("expected nvcc to write %s, but got: %w", out, err)
+		return entry{}, j.bad(filepath.Ext(out)[1:], arch, fmt.Errorf("expected the file %s, but got: %w", out, err))
 	}
 	if strings.HasSuffix(out, ".ptx") {
 		payload = neutral(payload, dir, in)

@@ -63,15 +63,18 @@ func (n *NVRTC) run(ctx context.Context, j *job) error {
 	options := n.options(j, arch)
 	parts := [][]byte{j.src.Code, []byte(j.includes), []byte(strings.Join(options, "\x00"))}
 	keyPTX, keyCubin := j.key("nvrtc ptx", parts...), j.key("nvrtc cubin", parts...)
-	ptx, hit := j.cached(keyPTX)
+	ptx, hit := j.cached(keyPTX, j.checkPTX)
 	var cubin entry
 	if hit && len(j.archs) > 0 {
-		cubin, hit = j.cached(keyCubin)
+		cubin, hit = j.cached(keyCubin, func(e entry) error { return j.checkCubin(e, ptx.payload, arch) })
 	}
 	if !hit {
 		var err error
 		if ptx, cubin, err = n.make(ctx, j, arch, options); err != nil {
 			return err
+		}
+		if err := j.look(ptx, cubin, arch); err != nil {
+			return n.healer.explain(ctx, err)
 		}
 		j.keep(keyPTX, ptx)
 		if len(j.archs) > 0 {
@@ -84,6 +87,21 @@ func (n *NVRTC) run(ctx context.Context, j *job) error {
 		b := Binary{Arch: arch, Cubin: cubin.payload, Report: ParseReport(cubin.Log), Hit: hit}
 		j.binaries = append(j.binaries, b)
 		j.warnings = append(j.warnings, b.Report.Warnings...)
+		j.unreported(b.Report, ptx.payload, arch)
+	}
+	return nil
+}
+
+// look says what is wrong with the results of one step.
+func (j *job) look(ptx, cubin entry, arch string) error {
+	if problem := j.checkPTX(ptx); problem != nil {
+		return j.bad("PTX", j.ptx.Arch, problem)
+	}
+	if len(j.archs) == 0 {
+		return nil
+	}
+	if problem := j.checkCubin(cubin, ptx.payload, arch); problem != nil {
+		return j.bad("cubin", arch, problem)
 	}
 	return nil
 }
@@ -118,6 +136,7 @@ func (n *NVRTC) make(ctx context.Context, j *job, arch string, options []string)
 		err     error
 		seconds float64
 	}
+	defer j.waiting(arch)()
 	done := make(chan result, 1)
 	code := j.src.Code
 	go func() {

@@ -6,11 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gocute/gocute/internal/dl"
 	"github.com/gocute/gocute/internal/proc"
@@ -23,21 +22,26 @@ var rtcNames = []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}
 // one if there is none and opt allows it. The error is a *NotFoundError listing each place looked at, unless the
 // context ended or the cache folder cannot be named.
 func FindNVRTC(ctx context.Context, opt Options) (*NVRTC, error) {
-	cache, err := cacheDir(opt)
+	opt, err := opt.settled()
 	if err != nil {
 		return nil, err
 	}
-	sweepLeftovers(cache)
+	sweepLeftovers(opt.CacheDir)
 	nf := &NotFoundError{Compiler: NameNVRTC}
 	for _, c := range rtcCandidates(ctx, opt) {
 		if c.reason == "" {
-			n, err := probeNVRTC(c.path, c.origin, cache)
+			n, err := probeNVRTC(c.path, c.origin, opt)
 			if err == nil {
+				n.chosen(nf.Tried)
 				return n, nil
 			}
-			c.reason = err.Error()
+			if c.origin != originLoader { // of which there are names for releases that are not here
+				c.unusable(err)
+			} else {
+				c.reason = err.Error()
+			}
 		}
-		nf.Tried = append(nf.Tried, Attempt{c.origin, c.path, c.reason})
+		nf.Tried = append(nf.Tried, c.attempt())
 		if c.origin == EnvNVRTC {
 			nf.Hint = "unset " + EnvNVRTC + " to let gocute look elsewhere"
 			return nil, nf
@@ -46,25 +50,27 @@ func FindNVRTC(ctx context.Context, opt Options) (*NVRTC, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("build: looking for nvrtc: %w", context.Cause(ctx))
 	}
-	return installedNVRTC(ctx, opt, cache, nf)
+	return installedNVRTC(ctx, opt, nf)
 }
 
 // installedNVRTC takes the wheels in the cache folder, installing them if allowed.
-func installedNVRTC(ctx context.Context, opt Options, cache string, nf *NotFoundError) (*NVRTC, error) {
-	in := newInstaller(nvrtcPack(), opt, cache)
+func installedNVRTC(ctx context.Context, opt Options, nf *NotFoundError) (*NVRTC, error) {
+	in := newInstaller(nvrtcPack(), opt, opt.CacheDir)
+	passed := slices.Clone(nf.Tried)
 	if err := in.ensure(ctx, nf); err != nil {
 		return nil, err
 	}
-	n, err := probeNVRTC(in.path(), "installed", cache)
+	n, err := probeNVRTC(in.path(), originInstalled, opt)
 	if err != nil {
 		if err := in.reinstall(ctx, nf, err); err != nil {
 			return nil, err
 		}
-		if n, err = probeNVRTC(in.path(), "installed", cache); err != nil {
+		if n, err = probeNVRTC(in.path(), originInstalled, opt); err != nil {
 			nf.Err = err
 			return nil, nf
 		}
 	}
+	n.chosen(passed)
 	n.healer = &healer{in: in}
 	return n, nil
 }
@@ -85,11 +91,11 @@ func rtcCandidates(ctx context.Context, opt Options) []candidate {
 	var list []candidate
 	below := func(origin, root string, folders ...string) {
 		if root == "" {
-			list = append(list, candidate{origin: origin, reason: "not set"})
+			list = append(list, candidate{origin: origin, reason: notSet})
 			return
 		}
 		if !filepath.IsAbs(root) {
-			list = append(list, candidate{origin: origin, path: root, reason: notAbsolute})
+			list = append(list, candidate{origin: origin, path: root, reason: notAbsolute, wanted: true})
 			return
 		}
 		var found []string
@@ -101,7 +107,11 @@ func rtcCandidates(ctx context.Context, opt Options) []candidate {
 			}
 		}
 		if len(found) == 0 {
-			list = append(list, candidate{origin, root, "no libnvrtc in " + strings.Join(folders, ", ")})
+			c := candidate{origin: origin, path: root, reason: "no libnvrtc in " + strings.Join(folders, ", ")}
+			if _, err := os.Stat(root); err != nil && origin != systemCUDA { // a variable that points nowhere
+				c.reason, c.wanted = c.reason+": "+err.Error(), true
+			}
+			list = append(list, c)
 		}
 		for _, path := range found {
 			list = append(list, candidate{origin: origin, path: path})
@@ -114,34 +124,40 @@ func rtcCandidates(ctx context.Context, opt Options) []candidate {
 	for _, env := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		below(env, os.Getenv(env), "lib/python3*/site-packages/"+wheels[0], "lib/python3*/site-packages/"+wheels[1], "lib")
 	}
-	for _, dir := range sitePackages(ctx) {
-		below("python3", dir, wheels...)
+	folders, err := sitePackages(ctx, opt)
+	if err != nil {
+		c := candidate{origin: "python3"}
+		if c.reason = "it does not say where its wheels are: " + err.Error(); !errors.Is(err, exec.ErrNotFound) {
+			c.wanted = true
+		}
+		list = append(list, c)
 	}
-	system := opt.system
-	if system == "" {
-		system = systemCUDA
+	for _, dir := range folders {
+		if _, err := os.Stat(dir); err == nil { // Python names folders that it would use
+			below("python3", dir, wheels...)
+		}
 	}
-	below(systemCUDA, system, toolkit...)
-	if opt.system == "" { // the loader's own folders are the machine's too
+	below(systemCUDA, opt.system, toolkit...)
+	if opt.system == systemCUDA { // the loader's own folders are the machine's too
 		for _, name := range rtcNames {
-			list = append(list, candidate{origin: "system libraries", path: name})
+			list = append(list, candidate{origin: originLoader, path: name})
 		}
 	}
 	return list
 }
 
 // sitePackages are the folders that python3 has its wheels in.
-func sitePackages(ctx context.Context) []string {
+func sitePackages(ctx context.Context, opt Options) ([]string, error) {
 	const query = `import site; print('\n'.join([*site.getsitepackages(), site.getusersitepackages()]))`
-	text, err := proc.Output(ctx, "python3", []string{"-c", query}, proc.Options{Env: []string{proc.ModulesBySafePath}, Timeout: time.Minute})
-	if err != nil { // a python that does not answer has no wheels to offer
-		return nil
+	text, err := ask(ctx, opt, "python3", []string{"-c", query}, []string{proc.ModulesBySafePath})
+	if err != nil {
+		return nil, err
 	}
-	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), nil
 }
 
 // probeNVRTC loads a library, asks for its version and targets and refuses an unusable one.
-func probeNVRTC(path, origin, cache string) (*NVRTC, error) {
+func probeNVRTC(path, origin string, opt Options) (*NVRTC, error) {
 	lib, err := openRTC(path)
 	if err != nil {
 		if errors.Is(err, dl.ErrUnsupported) {
@@ -156,9 +172,7 @@ func probeNVRTC(path, origin, cache string) (*NVRTC, error) {
 	if v.less(Version{Major: minMajor, Minor: minMinor}) {
 		return nil, fmt.Errorf("expected NVRTC %d.%d or newer, but got %d.%d", minMajor, minMinor, v.Major, v.Minor)
 	}
-	n := &NVRTC{Library: path, Include: toolkitHeaders(path, cache), lib: lib, Common: Common{
-		Name: NameNVRTC, Version: v, Origin: origin, CacheDir: cache, slots: make(chan struct{}, runtime.GOMAXPROCS(0)),
-	}}
+	n := &NVRTC{Library: path, Include: toolkitHeaders(path, opt.CacheDir), lib: lib, Common: newCommon(NameNVRTC, path, origin, v, opt)}
 	if n.Targets, err = lib.targets(); err != nil {
 		return nil, err
 	}
@@ -169,6 +183,9 @@ func probeNVRTC(path, origin, cache string) (*NVRTC, error) {
 	out, err := lib.program("probe.cu", []byte("__global__ void probe() {}\n"), nil, []string{"-arch=compute_80"})
 	if err != nil {
 		return nil, fmt.Errorf("it does not compile: %w: %s", err, lastLines(out.log, 2))
+	}
+	if err := CheckPTX(out.ptx, "compute_80"); err != nil {
+		return nil, fmt.Errorf("it compiles to what is no PTX: %w", err)
 	}
 	if n.Version, err = parseVersion(string(out.ptx)); err != nil {
 		n.Version = v // an older or newer release may say it in other words

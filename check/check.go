@@ -57,10 +57,13 @@ func ParseWhere(name string) (Where, error) {
 // Options of a run. The zero value takes the GPU if there is one, else the emulator with its warps in order.
 type Options struct {
 	On       Where
-	Device   int       // ordinal of the GPU
-	ForcePTX bool      // on a GPU, let the driver compile PTX even where a cubin could be made
-	EmuSeeds []uint64  // schedules of the emulator, which have to agree; nil is the one with the warps in order
-	Progress io.Writer // lines about an installation of nvcc, and about runs that take long; nil is standard error
+	Device   int      // ordinal of the GPU
+	ForcePTX bool     // on a GPU, let the driver compile PTX even where a cubin could be made
+	EmuSeeds []uint64 // schedules of the emulator, which have to agree; nil is the one with the warps in order
+	// Progress takes lines about which nvcc is used, about an installation, and about runs that take long; nil is standard
+	// error, without the first.
+	Progress  io.Writer
+	NoInstall bool // never download nvcc
 }
 
 // Run runs the kernel once, or once for each schedule of the emulator, and compares.

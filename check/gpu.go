@@ -82,9 +82,12 @@ func (p *plan) images(ctx context.Context, dev *cuda.Device, opt Options) ([]cud
 	if err != nil {
 		return nil, err
 	}
-	tc, err := build.Find(ctx, build.Options{Progress: opt.Progress})
+	tc, err := build.Find(ctx, build.Options{Progress: opt.Progress, NoInstall: opt.NoInstall})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.c.Name, err)
+	}
+	if opt.Progress != nil {
+		build.Announce(opt.Progress, tc)
 	}
 	arch := build.ArchFor(dev.Info().Arch(), p.c.Exactly)
 	src := build.Source{Name: p.c.Name, Code: code, Archs: []string{arch}, PTXArchs: []string{}}

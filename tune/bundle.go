@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/check"
 	"github.com/gocute/gocute/cuda/launch"
 	"github.com/gocute/gocute/cuda/tuned"
@@ -146,7 +148,20 @@ func parseBundle(manifest []byte, read func(name string) ([]byte, error)) (*Bund
 		if err != nil {
 			return nil, fmt.Errorf("image of %s: %w", c.Config, err)
 		}
+		if err := checkImage(c, data); err != nil {
+			return nil, fmt.Errorf("%s, the image of %s: %w", c.Image, c.Config, err)
+		}
 		b.Images[c.Image] = data
 	}
 	return b, nil
+}
+
+// checkImage looks at an image, whose file is named CONFIG.ARCH.cubin.
+func checkImage(c *Candidate, data []byte) error {
+	rest, ok := strings.CutPrefix(c.Image, c.Config+".")
+	arch, cubin := strings.CutSuffix(rest, ".cubin")
+	if !ok || !cubin {
+		return fmt.Errorf("expected a file %s.ARCH.cubin", c.Config)
+	}
+	return build.CheckCubin(data, arch, c.Kernel)
 }

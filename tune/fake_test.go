@@ -19,6 +19,7 @@ import (
 	"github.com/gocute/gocute/dsl"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/internal/dl"
+	"github.com/gocute/gocute/internal/fakecubin"
 )
 
 // scaled is B = alpha*A over M rows of 32, in blocks of so many rows; ref is whether it has a reference.
@@ -75,7 +76,7 @@ func (c *fakeCompiler) Compile(_ context.Context, src build.Source) (*build.Resu
 		r = build.KernelReport{Registers: 32}
 	}
 	r.Name = src.Name
-	bin := build.Binary{Arch: src.Archs[0], Cubin: []byte("image of " + src.Name + c.version), Report: build.Report{Kernels: []build.KernelReport{r}}}
+	bin := build.Binary{Arch: src.Archs[0], Cubin: append(fakecubin.New(src.Archs[0], src.Name), "image of "+src.Name+c.version...), Report: build.Report{Kernels: []build.KernelReport{r}}}
 	return &build.Result{Name: src.Name, Binaries: []build.Binary{bin}}, nil
 }
 
@@ -156,10 +157,11 @@ func (f *fakeGPU) functions() map[string]any {
 		"cuModuleLoadDataEx": func(out *uint64, image *byte) int32 {
 			f.loads++
 			var text []byte
-			for p := image; *p != 0; p = (*byte)(unsafe.Add(unsafe.Pointer(p), 1)) {
+			for p := image; *p != 0 || !strings.Contains(string(text), "image of "); p = (*byte)(unsafe.Add(unsafe.Pointer(p), 1)) {
 				text = append(text, *p)
 			}
-			name, _, _ := strings.Cut(strings.TrimPrefix(string(text), "image of "), " ")
+			_, name, _ := strings.Cut(string(text), "image of ")
+			name, _, _ = strings.Cut(name, " ")
 			f.handles = append(f.handles, name)
 			*out = uint64(len(f.handles))
 			return 0

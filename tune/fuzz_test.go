@@ -8,18 +8,20 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gocute/gocute/internal/fakecubin"
 )
 
 // smallBundle is a manifest that is right.
-const smallBundle = `{"Format": 1, "Family": "f", "Candidates": [{"config": "a", "kernel": "k", "threads": 32, "Image": "a.cubin"}],
+const smallBundle = `{"Format": 1, "Family": "f", "Candidates": [{"config": "a", "kernel": "k", "threads": 32, "Image": "a.sm_90.cubin"}],
 "Shapes": [{"Dims": {"M": 4}, "Tensors": [{"Name": "A", "Elem": "f32", "Extents": [4, 8], "Strides": [8, 1], "Read": true}],
 "Launches": [{"Config": "a", "Grid": {"X": 1, "Y": 1, "Z": 1}, "Args": [{"Tensor": "A"}, {"Bits": 4, "Bytes": 4}]}],
 "Expected": [{"Output": "A", "Offsets": [3], "Want": [1]}]}]}`
 
 // damaged are manifests that are wrong, each in one place, by a part of the error.
 var damaged = map[string][2]string{
-	"expected images in the same folder":            {`"a.cubin"`, `"sub/a.cubin"`},
-	"images in the same folder, but got \"tune.js":  {`"a.cubin"`, `"tune.json"`},
+	"expected images in the same folder":            {`"a.sm_90.cubin"`, `"sub/a.sm_90.cubin"`},
+	"images in the same folder, but got \"tune.js":  {`"a.sm_90.cubin"`, `"tune.json"`},
 	"1 to 1024 threads":                             {`"threads": 32`, `"threads": -32`},
 	"a grid of 0 or more blocks, but got (-1":       {`"X": 1`, `"X": -1`},
 	"a value of 1, 2, 4 or 8 bytes, but got 3":      {`"Bytes": 4`, `"Bytes": 3`},
@@ -34,7 +36,7 @@ var damaged = map[string][2]string{
 
 func TestDamagedBundles(t *testing.T) {
 	read := func(text string) error {
-		_, err := FromFiles(map[string][]byte{manifestName: []byte(text), "a.cubin": {1}})
+		_, err := FromFiles(map[string][]byte{manifestName: []byte(text), "a.sm_90.cubin": fakecubin.New("sm_90", "k")})
 		return err
 	}
 	require.NoError(t, read(smallBundle))
@@ -47,14 +49,14 @@ func TestDamagedBundles(t *testing.T) {
 
 // FuzzReadBundle: a folder is read or refused, and one that was read can be worked on and written again.
 func FuzzReadBundle(f *testing.F) {
-	f.Add([]byte(smallBundle), []byte("image"))
+	f.Add([]byte(smallBundle), fakecubin.New("sm_90", "k"))
 	for _, change := range damaged {
 		f.Add([]byte(strings.Replace(smallBundle, change[0], change[1], 1)), []byte{})
 	}
 	f.Fuzz(func(t *testing.T, manifest, image []byte) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, manifestName), manifest, 0o666))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.cubin"), image, 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.sm_90.cubin"), image, 0o666))
 		b, err := ReadBundle(dir)
 		if err != nil {
 			return

@@ -23,6 +23,7 @@ type buildCmd struct {
 	Compiler string   `default:"nvcc" enum:"nvcc,nvrtc" help:"nvcc, or nvrtc: the library, which compiles several times faster, in this process." placeholder:"NAME"`
 	NoCache  bool     `help:"Compile anew, one image after the other, and tell how long the compiler took for each."`
 	jsonFlag
+	installFlag
 }
 
 // Help is shown by --help.
@@ -57,12 +58,17 @@ func (c *buildCmd) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	if len(l.kernels) == 0 {
+		if err := meaningless("generated packages are compiled as they are", given{"-o", c.Out != "out"}, given{"--header", c.Header}); err != nil {
+			return err
+		}
+	}
 	o, units, remove, err := c.units(s, l, winners)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	if err := s.compile(units, c.Compiler, c.NoCache); err != nil {
+	if err := s.compile(units, c.Compiler, c.NoCache, c.NoInstall); err != nil {
 		return err
 	}
 	for _, u := range units {
@@ -129,16 +135,16 @@ func (u *unit) ptx() string {
 
 // compile compiles all kernels; the compiler bounds how many it does at a time. Without the cache they run one
 // at a time, which makes their times comparable.
-func (s *session) compile(units []*unit, compiler string, noCache bool) error {
-	tc, err := build.FindCompiler(s.ctx, compiler, build.Options{Progress: s.stderr})
+func (s *session) compile(units []*unit, compiler string, noCache, noInstall bool) error {
+	tc, err := build.FindCompiler(s.ctx, compiler, build.Options{Progress: s.stderr, NoInstall: noInstall})
 	if err != nil {
 		return err
 	}
+	build.Announce(s.stderr, tc)
 	out, about := object[report.Build](s), tc.About()
 	out.Compiler, out.Version, out.Origin = about.Name, about.Version.String(), about.Origin
 	for _, w := range about.Warnings {
 		out.Warnings = append(out.Warnings, report.BuildWarning{Message: w})
-		fmt.Fprintln(s.stderr, "gocute:", w)
 	}
 	one := func(u *unit) {
 		u.result, u.err = tc.Compile(s.ctx, build.Source{Name: u.name, Code: u.code, IncludeDirs: u.includes,

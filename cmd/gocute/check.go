@@ -15,7 +15,7 @@ type checkCmd struct {
 	Packages  []string `arg:"" optional:"" name:"PKG" help:"The package with the kernel; the folder here if there is none."`
 	Set       settings `placeholder:"M=512,N=512" help:"Dims and scalars; those left out get defaults."`
 	Seed      int64    `help:"Of the inputs, which are random." placeholder:"N"`
-	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order." default:"0,1,2,3" placeholder:"0,1,2"`
+	Schedules []uint64 `help:"Run the emulator with its warps in these random orders, which have to agree; 0 is in order; 0,1,2,3 if not given." placeholder:"0,1,2"`
 	Mutate    bool     `xor:"findings" help:"Take away or move each barrier, wait and predicate, one at a time, and print which check catches it."`
 	SARIF     filePath `xor:"findings" name:"sarif" placeholder:"FILE" help:"Write the findings in SARIF 2.1.0 too, for code scanning; - is standard output, and the report goes to standard error."`
 	jsonFlag
@@ -38,6 +38,13 @@ Examples:
 
 // Run checks the kernels, and writes the findings in SARIF if asked to.
 func (c *checkCmd) Run(s *session) error {
+	if c.Mutate {
+		if err := meaningless("mutants run in an order of their own", given{"--schedules", len(c.Schedules) > 0}); err != nil {
+			return err
+		}
+	} else if len(c.Schedules) == 0 {
+		c.Schedules = []uint64{0, 1, 2, 3}
+	}
 	if c.SARIF == "" {
 		return c.check(s)
 	}
@@ -100,6 +107,9 @@ func (c *checkCmd) one(s *session, l *loaded, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := twice(name, answers); err != nil {
+		return err
+	}
 	var names []string
 	for _, a := range answers {
 		switch {
@@ -129,4 +139,17 @@ func (c *checkCmd) tell(s *session, a runner.Response) error {
 		return errSilent
 	}
 	return nil
+}
+
+// twice is the error about a kernel that more than one of the programs has: packages below different folders internal
+// need programs of their own, and none of them knows of the others.
+func twice(name string, answers []runner.Response) error {
+	var at []string
+	for _, a := range answers {
+		at = append(at, a.Found...)
+	}
+	if len(at) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s: the name is already that of the kernel at %s: give only the package with the one that is meant", at[1], name, at[0])
 }

@@ -93,7 +93,7 @@ func TestMistakes(t *testing.T) {
 		"no number":        {"run scale ./scale -on cpu -set alpha=x", 1, "scale: alpha = \"x\": must be a number\n"},
 		"check": {"gen ./scale --check", 1, "out/scale/bin/README: missing\nout/scale/scale.cu: missing\nout/scale/scale.go: missing\n" +
 			"out is not up to date: run gocute gen with these packages\n"},
-		"usage":       {"genn", 2, "gocute: unexpected argument genn, did you mean \"gen\"?\nRun gocute --help, or gocute COMMAND --help, for usage.\n"},
+		"usage":       {"genn", 2, "gocute: unexpected argument genn, did you mean one of \"gen\", \"env\"?\nRun gocute --help, or gocute COMMAND --help, for usage.\n"},
 		"wrong place": {"run scale ./scale -on tpu", 2, "gocute: --on must be one of \"auto\",\"gpu\",\"cpu\" but got \"tpu\"\nRun gocute --help, or gocute COMMAND --help, for usage.\n"},
 	})
 }

@@ -104,6 +104,9 @@ func (g *sharedGoal) accesses() (algebra.Layout, int64, []find.Access, error) {
 		}
 		as = append(as, a)
 	}
+	if g.Stores == "" && g.Vector != 128 {
+		return l, 0, nil, meaningless("it is about the vectors of --stores", given{"--vector", true})
+	}
 	if len(as) == 0 {
 		return l, 0, nil, errors.New("name the accesses: --ldmatrix, --stores TV, or both")
 	}

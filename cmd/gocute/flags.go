@@ -51,3 +51,24 @@ func (s settings) add(text string) error {
 	}
 	return nil
 }
+
+// usage is the error of flags that do not go together; the exit status is 2.
+func usage(format string, args ...any) error {
+	return exitError{fmt.Errorf("gocute: "+format, args...), 2}
+}
+
+// given is a flag, and whether it was given.
+type given struct {
+	flag string
+	is   bool
+}
+
+// meaningless refuses the flags given that would be ignored, for a reason.
+func meaningless(why string, flags ...given) error {
+	for _, f := range flags {
+		if f.is {
+			return usage("%s: %s: leave it out", f.flag, why)
+		}
+	}
+	return nil
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/cmd/gocute/sarif"
 )
 
@@ -93,20 +94,36 @@ func topicList() string {
 	return b.String()
 }
 
-// variables are the environment variables that gocute reads.
-var variables = []struct{ name, means string }{
-	{"GOCUTE_CACHE", "Folder of the installed compilers and of compiled kernels, in place of gocute in the user's cache folder."},
-	{"GOCUTE_NVCC", "Path of the nvcc to use. If it does not work, no other is taken."},
-	{"GOCUTE_NVRTC", "Path of the NVRTC library to use. If it does not work, no other is taken."},
-	{"GOCUTE_CUBLAS", "Path of the cuBLAS library to use, for benchmarks with package cuda/cublas."},
-	{"GOCUTE_FORCE_PTX", "If it is 1, launchers let the driver compile PTX instead of loading a cubin."},
-	{"CUDA_HOME", "A CUDA toolkit, in which nvcc, NVRTC and cuBLAS are looked for."},
-	{"CUDA_PATH", "The same for NVRTC and cuBLAS, as CUDA's own installer sets it."},
-	{"PATH", "Where go, nvcc and the host compiler are looked for."},
-	{"NVCC_CCBIN", "The host compiler that nvcc uses."},
-	{"NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS", "Options that nvcc adds to those that gocute gives it. They are a part of the cache's key."},
-	{"GOFLAGS, GOWORK, GOPROXY, …", "Those of the go command, which loads the packages: see go help environment."},
-	{"COLUMNS", "The width of help, which is 100 at most."},
+// variables are the environment variables that gocute reads; docs/environment.md has them, too. Of those that are general
+// gocute env does not tell.
+var variables = []struct {
+	name, means string
+	general     bool
+}{
+	{name: build.EnvNVCC, means: "Path of the nvcc to use. If it does not work, no other is taken."},
+	{name: build.EnvNVRTC, means: "Path of the NVRTC library to use. If it does not work, no other is taken."},
+	{name: build.EnvNoInstall, means: "If it is 1, no compiler is ever downloaded, as with --no-install. For CI."},
+	{name: build.EnvCache, means: "Folder of the installed compilers and of compiled kernels, in place of gocute in the user's cache folder."},
+	{name: build.EnvLimit, means: "Size that compiled kernels may have in the cache together, such as 500MB; 2GB if not set, 0 for no limit. Those that were not used for longest go first."},
+	{name: "GOCUTE_FORCE_PTX", means: "If it is 1, launchers let the driver compile PTX instead of loading a cubin."},
+	{name: "GOCUTE_CUBLAS", means: "Path of the cuBLAS library to use, for benchmarks with package cuda/cublas."},
+	{name: "CUDA_HOME", means: "A CUDA toolkit, in which nvcc, NVRTC and cuBLAS are looked for."},
+	{name: "CUDA_PATH", means: "The same for NVRTC and cuBLAS, as CUDA's own installer sets it."},
+	{name: "NVCC_CCBIN", means: "The host compiler that nvcc uses."},
+	{name: "NVCC_PREPEND_FLAGS", means: "Options that nvcc puts before those that gocute gives it. They are a part of the cache's key."},
+	{name: "NVCC_APPEND_FLAGS", means: "Options that nvcc puts behind those that gocute gives it. They are a part of the cache's key."},
+	{name: "VIRTUAL_ENV", means: "A Python environment, in which the wheels of NVRTC and cuBLAS are looked for."},
+	{name: "CONDA_PREFIX", means: "The same."},
+	{name: "CPATH", means: "Where the host compiler looks for headers. It is a part of the cache's key, as are C_INCLUDE_PATH and CPLUS_INCLUDE_PATH."},
+	{name: "C_INCLUDE_PATH", means: "The same."},
+	{name: "CPLUS_INCLUDE_PATH", means: "The same."},
+	{name: "PATH", means: "Where go, nvcc, python3 and the host compiler are looked for. Relative entries do not count.", general: true},
+	{name: "LD_LIBRARY_PATH", means: "Where libraries are looked for. Relative entries do not count."},
+	{name: "TMPDIR", means: "Folder for temporary files."},
+	{name: "XDG_CACHE_HOME", means: "Where the user's cache folder is."},
+	{name: "CUDA_VISIBLE_DEVICES", means: "Read by the CUDA driver: which GPUs there are."},
+	{name: "GOFLAGS, GOWORK, GOPROXY, …", means: "Those of the go command, which loads the packages: see go help environment.", general: true},
+	{name: "COLUMNS", means: "The width of help, which is 100 at most.", general: true},
 }
 
 // topics are the pages.

@@ -34,6 +34,8 @@ var objects = map[string]func() report.Answer{
 	"find padding": func() report.Answer { return new(report.FindShared) },
 	"find copy":    func() report.Answer { return new(report.FindCopy) },
 	"version":      func() report.Answer { return new(report.Version) },
+	"env":          func() report.Answer { return new(report.Env) },
+	"clean":        func() report.Answer { return new(report.Clean) },
 }
 
 // object is what --json prints, for the command to fill in.

@@ -101,7 +101,7 @@ func TestJSONDocs(t *testing.T) {
 // keys are the tables of keys: the fields of package report with their comments.
 func keys(t *testing.T) string {
 	var b strings.Builder
-	for _, file := range []string{"report", "kernels", "check", "tune", "algebra"} {
+	for _, file := range []string{"report", "kernels", "check", "tune", "algebra", "env"} {
 		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join("report", file+".go"), nil, parser.ParseComments)
 		require.NoError(t, err)
 		for _, d := range f.Decls {

@@ -101,11 +101,16 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 		}
 	}
 	pkgs, err := packages.Load(&packages.Config{
-		Context: s.ctx, Dir: s.dir, Env: proc.Environ(), Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
+		Context: s.ctx, Dir: s.dir, Env: append(proc.Environ(), hostEnv()...), Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
 			packages.NeedSyntax | packages.NeedModule,
 	}, patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("loading %s: %w", strings.Join(patterns, " "), s.explain(err))
+		return nil, s.notLoaded(patterns, err)
+	}
+	if len(pkgs) == 0 {
+		if err := s.nothingLoaded(patterns); err != nil {
+			return nil, err
+		}
 	}
 	out := &loaded{}
 	var errs failure
@@ -126,6 +131,9 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 		}
 	}
 	if len(errs) > 0 {
+		if err := s.withoutModules(); err != nil {
+			return nil, err
+		}
 		return nil, errs
 	}
 	if err := none(out, patterns); err != nil {

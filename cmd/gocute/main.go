@@ -10,7 +10,12 @@
 //	gocute eval 'right_inverse((4,8):(8,1))'       layout algebra
 //	gocute find swizzle '(64,64):(64,1)' --ldmatrix  a layout without bank conflicts; also padding and copy
 //	gocute show layout '(4,8):(8,1)'               pictures (SVG) of layouts, atoms, tiled copies, shared memory
+//	gocute env                                     which compilers, GPU and cache are used, and why
+//	gocute clean                                   removes compiled objects from the cache
+//	gocute help findings                           the mistakes that gocute check finds; help lists the other topics
+//	gocute completion bash                         the script for completion in a shell
 //
+// With --json a command prints one object: docs/json.md.
 // The exit status is 0, 1 for any failure, and 2 for wrong usage.
 package main
 
@@ -21,7 +26,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -63,6 +67,8 @@ type cli struct {
 	Eval    evalCmd    `cmd:"" help:"Evaluate an expression of layout algebra."`
 	Find    findCmd    `cmd:"" help:"Find a swizzle, a padding, or thread and value layouts for a goal."`
 	Show    showCmd    `cmd:"" help:"Draw layouts, TV layouts, atoms, tiled copies and shared memory as SVG."`
+	Env     envCmd     `cmd:"" help:"Tell which compilers, GPU and cache are used and why, and whether all is in order."`
+	Clean   cleanCmd   `cmd:"" help:"Remove the compiled objects from the cache, and the installed compilers."`
 	Version versionCmd `cmd:"" help:"Print the version, as gocute --version does."`
 
 	Help       helpCmd       `cmd:"" help:"Help on a command or on a topic, such as environment, exit-status, findings."`
@@ -169,11 +175,6 @@ func (s *session) report(err error) int {
 		return e.ExitCode()
 	}
 	return 1
-}
-
-// shorten makes paths below the working folder relative to it.
-func (s *session) shorten(text string) string {
-	return strings.ReplaceAll(text, s.dir+string(filepath.Separator), "")
 }
 
 // longFlags lets flags of several letters have one dash, as Go's tools do: -set is --set.

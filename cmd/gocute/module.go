@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/mod/modfile"
+
 	"github.com/gocute/gocute/internal/proc"
 )
 
@@ -20,7 +22,7 @@ type module struct {
 }
 
 // goEnv is what the go command says about the working folder.
-type goEnv struct{ GOMOD, GOWORK, GOFLAGS string }
+type goEnv struct{ GOMOD, GOWORK, GOFLAGS, GO111MODULE string }
 
 // output runs the go command in the working folder.
 func (s *session) output(args ...string) ([]byte, error) {
@@ -34,7 +36,7 @@ func (s *session) output(args ...string) ([]byte, error) {
 
 // goEnv asks the go command.
 func (s *session) goEnv() (env goEnv, err error) {
-	data, err := s.output("env", "-json", "GOMOD", "GOWORK", "GOFLAGS")
+	data, err := s.output("env", "-json", "GOMOD", "GOWORK", "GOFLAGS", "GO111MODULE")
 	if err == nil {
 		err = json.Unmarshal(data, &env)
 	}
@@ -50,7 +52,7 @@ func (s *session) module(tmp string) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &module{dir: filepath.Dir(env.GOMOD)}
+	m := &module{dir: filepath.Dir(env.GOMOD), env: hostEnv()}
 	workspace := env.GOWORK != ""
 	root := m.dir
 	if workspace {
@@ -105,62 +107,42 @@ func (s *session) sums(to, from string) error {
 	return os.WriteFile(to, b.Bytes(), 0o600)
 }
 
-// work is a go.work file, as go work edit -json prints it.
-type work struct {
-	Go, Toolchain string
-	Godebug       []struct{ Key, Value string }
-	Use           []struct{ DiskPath string }
-	Replace       []struct {
-		Old, New struct{ Path, Version string }
-	}
-}
-
 // workspace copies go.work and go.work.sum, with its paths made absolute.
 func (s *session) workspace(tmp string, env goEnv, m *module) error {
-	data, err := s.output("work", "edit", "-json", env.GOWORK)
+	data, err := os.ReadFile(env.GOWORK)
 	if err != nil {
 		return err
 	}
-	var w work
-	if err := json.Unmarshal(data, &w); err != nil {
-		return fmt.Errorf("internal error: go work edit: %w", err)
+	w, err := modfile.ParseWork(env.GOWORK, data, nil)
+	if err != nil {
+		return err
 	}
 	root := filepath.Dir(env.GOWORK)
 	if env.GOMOD == os.DevNull && len(w.Use) > 0 {
-		m.dir = absolute(root, w.Use[0].DiskPath)
+		m.dir = absolute(root, w.Use[0].Path)
 	}
+	makeAbsolute(w, root)
 	path := filepath.Join(tmp, "go.work")
-	if err := os.WriteFile(path, w.text(root), 0o600); err != nil {
+	if err := os.WriteFile(path, modfile.Format(w.Syntax), 0o600); err != nil {
 		return err
 	}
 	m.env = append(m.env, "GOWORK="+path)
 	return s.sums(path+".sum", env.GOWORK+".sum")
 }
 
-// text prints the file.
-func (w *work) text(root string) []byte {
-	var b bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	if w.Go != "" {
-		line("go %s", w.Go)
-	}
-	if w.Toolchain != "" {
-		line("toolchain %s", w.Toolchain)
-	}
-	for _, g := range w.Godebug {
-		line("godebug %s=%s", g.Key, g.Value)
+// makeAbsolute gives a workspace absolute paths, for a copy of its file in another folder. A path is the last word of its line.
+func makeAbsolute(w *modfile.WorkFile, root string) {
+	set := func(line *modfile.Line, path string) {
+		line.Token[len(line.Token)-1] = modfile.AutoQuote(filepath.ToSlash(absolute(root, path)))
 	}
 	for _, u := range w.Use {
-		line("use %q", absolute(root, u.DiskPath))
+		set(u.Syntax, u.Path)
 	}
 	for _, r := range w.Replace {
-		target := fmt.Sprintf("%s %s", r.New.Path, r.New.Version)
 		if r.New.Version == "" {
-			target = fmt.Sprintf("%q", absolute(root, r.New.Path))
+			set(r.Syntax, r.New.Path)
 		}
-		line("replace %s %s => %s", r.Old.Path, r.Old.Version, target)
 	}
-	return b.Bytes()
 }
 
 func absolute(root, path string) string {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/modfile"
 )
 
 // TestForeignModule goes all the way in a module of a user's own, whose files nothing but -o is written to.
@@ -117,4 +118,24 @@ func TestWorkspace(t *testing.T) {
 	gocute(t, dir, "run", "scale", "./user/scale", "-on", "cpu", "-set", "M=4").ok(t)
 	gocute(t, filepath.Join(dir, "other"), "list", "example.com/user/scale").ok(t)
 	require.Equal(t, before, tree(t, dir))
+}
+
+// A copy of go.work in another folder has absolute paths, and all else as it was.
+func TestMakeAbsolute(t *testing.T) {
+	w, err := modfile.ParseWork("go.work", []byte("go 1.26.0\n\ntoolchain go1.26.1\n\ngodebug default=go1.21\n\nuse (\n\t./a // here\n\t/b\n\t\"./with blank\"\n)\n\n"+
+		"replace example.com/x v1.0.0 => ./x\n\nreplace example.com/y => example.com/z v1.2.3\n"), nil)
+	require.NoError(t, err)
+	makeAbsolute(w, "/root")
+	again, err := modfile.ParseWork("go.work", modfile.Format(w.Syntax), nil)
+	require.NoError(t, err)
+	var uses []string
+	for _, u := range again.Use {
+		uses = append(uses, u.Path)
+	}
+	require.ElementsMatch(t, []string{"/root/a", "/b", "/root/with blank"}, uses)
+	require.Equal(t, "go1.26.1", again.Toolchain.Name)
+	require.Equal(t, "go1.21", again.Godebug[0].Value)
+	require.Len(t, again.Replace, 2)
+	require.Equal(t, "/root/x", again.Replace[0].New.Path)
+	require.Equal(t, "v1.2.3", again.Replace[1].New.Version)
 }

@@ -21,8 +21,8 @@ func TestCommandProcess(t *testing.T) {
 	main()
 }
 
-// command is such a process, not started.
-func command(t *testing.T, dir, args string, env ...string) *exec.Cmd {
+// process is such a process, not started.
+func process(t *testing.T, dir, args string, env ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestProgramsOfTheCurrentFolderDoNotRun(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+" >> "+trap+"\n"), 0o777))
 	}
 	for _, path := range []string{".:", ":", ".::"} {
-		out, err := command(t, dir, "list .", "PATH="+path+os.Getenv("PATH")).CombinedOutput()
+		out, err := process(t, dir, "list .", "PATH="+path+os.Getenv("PATH")).CombinedOutput()
 		require.NoError(t, err, string(out))
 		require.Contains(t, string(out), "twice")
 		require.NoFileExists(t, trap)
@@ -82,7 +82,7 @@ func init() {
 		require.NoError(t, err)
 		return list
 	}
-	cmd := command(t, dir, "list .", "TMPDIR="+tmp)
+	cmd := process(t, dir, "list .", "TMPDIR="+tmp)
 	require.NoError(t, cmd.Start())
 	var pid string
 	require.Eventually(t, func() bool {
@@ -98,7 +98,7 @@ func init() {
 		return err != nil || strings.Contains(string(data), ") Z ")
 	}, 5*time.Second, 10*time.Millisecond, "the program of the kernels lives")
 	require.Len(t, folders(), 1)
-	out, err := command(t, dir, "version", "TMPDIR="+tmp).CombinedOutput()
+	out, err := process(t, dir, "version", "TMPDIR="+tmp).CombinedOutput()
 	require.NoError(t, err, string(out))
 	require.Empty(t, folders())
 }

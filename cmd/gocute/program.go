@@ -26,7 +26,7 @@ type program struct {
 func (s *session) ask(pkgs []*kernelPackage, req runner.Request) ([]runner.Response, error) {
 	dir, err := scratch.New("", scratch.Prefix)
 	if err != nil {
-		return nil, err
+		return nil, unwritable(err)
 	}
 	defer dir.Remove()
 	tmp := dir.Path

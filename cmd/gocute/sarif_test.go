@@ -13,6 +13,7 @@ import (
 
 	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/sarif"
+	"github.com/gocute/gocute/emu"
 )
 
 // faulty is a package with a race (turn) and a kernel that the DSL refuses (unequal).
@@ -142,11 +143,16 @@ func TestSARIFRoot(t *testing.T) {
 func TestKindsComplete(t *testing.T) {
 	var want strings.Builder
 	want.WriteString("# Findings of gocute check\n\nEach kind is the ruleId in SARIF and the kind in JSON ([json.md](json.md)). `gocute help findings` prints this list.\n")
+	ids := map[string]bool{}
 	for _, k := range sarif.Kinds() {
+		ids[k.ID] = true
 		require.NotEmpty(t, k.Title, k.ID)
 		require.NotEmpty(t, k.Means, k.ID)
 		require.Greater(t, len(k.Remedy), 10, k.ID)
 		want.WriteString("\n## " + k.ID + "\n" + k.Title + ". " + k.Means + "\n" + k.Remedy + "\n")
+	}
+	for _, c := range emu.Checks() {
+		require.True(t, ids[string(c)], "%s has no rule", c)
 	}
 	golden(t, filepath.Join("..", "..", "docs", "findings.md"), want.String())
 }

@@ -91,6 +91,9 @@ func (f *copyForm) tiledCopy(atom, element string) (*ir.TiledCopy, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.ignored(); err != nil {
+		return nil, err
+	}
 	switch {
 	case f.MMA != "" && f.Thr+f.Val+f.TV == "":
 		if f.Operand == "" {
@@ -115,6 +118,21 @@ func (f *copyForm) tiledCopy(atom, element string) (*ir.TiledCopy, error) {
 		return f.thrVal(row, kind)
 	}
 	return nil, exitError{fmt.Errorf("say how the copy is laid out: --mma ATOM --operand A, or --thr LAYOUT --val LAYOUT, or --tv LAYOUT --tile M,N"), 2}
+}
+
+// ignored refuses the flags of one way to lay a copy out for another.
+func (f *copyForm) ignored() error {
+	operand, warps := given{"--operand", f.Operand != ""}, given{"--warps", f.Warps != "1,1,1"}
+	side, tile := given{"--given", f.Given != "reference"}, given{"--tile", f.Tile != ""}
+	switch {
+	case f.MMA != "":
+		return meaningless("it is about --thr and --val, and --mma lays the copy out", side)
+	case f.TV != "":
+		return meaningless("--tv lays the copy out", operand, warps, side)
+	case f.Thr+f.Val != "":
+		return meaningless("--thr and --val lay the copy out", operand, warps, tile)
+	}
+	return nil
 }
 
 // follows says which operand the copy follows.

@@ -47,6 +47,8 @@ var printing = map[string][]string{
 	"show smem":        {"show", "smem", "(8,64):(64,1)"},
 	"show page":        {"show", "page", "page.md"},
 	"version":          {"version"},
+	"env":              {"env"},
+	"clean":            {"clean"},
 	"help":             {"help"},
 	"help run":         {"help", "run"},
 	"help findings":    {"help", "findings"},

@@ -34,6 +34,7 @@ type tuneCmd struct {
 	Bundle   filePath `xor:"half" placeholder:"DIR" help:"Measure nothing: write what is to be measured to a folder, for a machine with a GPU."`
 	RunDir   filePath `name:"run" xor:"half" placeholder:"DIR" help:"Measure a folder that --bundle wrote; neither Go nor a compiler is needed."`
 	jsonFlag
+	installFlag
 }
 
 // Help is shown by --help.
@@ -58,6 +59,9 @@ func (c *tuneCmd) Run(s *session) error {
 	if c.Rounds < 1 {
 		return exitError{fmt.Errorf("gocute: --rounds: expected at least 1, but got %d", c.Rounds), 2}
 	}
+	if err := c.ignored(); err != nil {
+		return err
+	}
 	if c.RunDir != "" {
 		if c.Family != "" || c.Arch != "" || len(c.Set)+len(c.Shapes) > 0 {
 			return exitError{errors.New("gocute: --run measures a folder as it is: leave out FAMILY, --set, --shape and --arch"), 2}
@@ -78,7 +82,7 @@ func (c *tuneCmd) Run(s *session) error {
 	}
 	chip, dev, err := c.chip(s)
 	if err != nil {
-		return err
+		return cmp.Or(c.known(s), err) // of two reasons, the one that a GPU would not help with
 	}
 	if dev != nil {
 		defer dev.Close()
@@ -141,7 +145,7 @@ func (c *tuneCmd) chip(s *session) (tune.Chip, *cuda.Device, error) {
 
 // prepare has the family pruned and compiled in a program that imports its package.
 func (c *tuneCmd) prepare(s *session, chip tune.Chip) (*tune.Bundle, error) {
-	req := runner.Request{Action: "tune", Family: c.Family, Set: c.Set, Seed: c.Seed, Chip: chip}
+	req := runner.Request{Action: "tune", Family: c.Family, Set: c.Set, Seed: c.Seed, Chip: chip, NoInstall: c.NoInstall}
 	if !c.DryRun || c.Compile {
 		req.Compiler = c.Compiler
 	}
@@ -175,12 +179,56 @@ func (c *tuneCmd) prepare(s *session, chip tune.Chip) (*tune.Bundle, error) {
 		}
 		names = append(names, a.Unknown...)
 	}
-	text := fmt.Sprintf("there is no family %s", c.Family)
-	if near := nearest(c.Family, names); len(near) > 0 {
-		return nil, fmt.Errorf("%s; did you mean %s?", text, strings.Join(near, " or "))
+	return nil, unknownFamily(c.Family, names)
+}
+
+// unknownFamily is the error about a name that no family has.
+func unknownFamily(name string, names []string) error {
+	text := fmt.Sprintf("there is no family %s", name)
+	if near := nearest(name, names); len(near) > 0 {
+		return fmt.Errorf("%s; did you mean %s?", text, strings.Join(near, " or "))
 	}
 	slices.Sort(names)
-	return nil, fmt.Errorf("%s; there are %s", text, strings.Join(slices.Compact(names), ", "))
+	return fmt.Errorf("%s; there are %s", text, strings.Join(slices.Compact(names), ", "))
+}
+
+// known reports that there is no family of the name, without tuning anything.
+func (c *tuneCmd) known(s *session) error {
+	l, err := s.loadFamilies(c.Packages)
+	if err != nil {
+		return err
+	}
+	answers, err := s.ask(l.families, runner.Request{Action: "list"})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, a := range answers {
+		for _, f := range a.Families {
+			if f.Name == c.Family || f.Func == c.Family {
+				return nil
+			}
+			names = append(names, f.Name, f.Func)
+		}
+	}
+	if len(names) == 0 { // all have mistakes, which are told elsewhere
+		return nil
+	}
+	return unknownFamily(c.Family, names)
+}
+
+// ignored refuses the flags of one half of tuning for the other.
+func (c *tuneCmd) ignored() error {
+	measures := []given{{"--rounds", c.Rounds != 15}, {"--zeros", c.Zeros}, {"--again", c.Again}, {"-o", c.Table != ""}}
+	switch {
+	case c.RunDir != "":
+		return meaningless("--run measures a folder as it is", given{"--seed", c.Seed != 0}, given{"--compiler", c.Compiler != "nvcc"}, given{"--compile", c.Compile})
+	case c.DryRun:
+		return meaningless("--dry-run measures nothing", measures...)
+	case c.Bundle != "":
+		return meaningless("--bundle measures nothing, and always compiles", append(measures, given{"--compile", c.Compile})...)
+	}
+	return meaningless("what is measured is compiled anyhow, so that it goes with --dry-run only", given{"--compile", c.Compile})
 }
 
 // loadTuned is load, and also of packages with families where tables are given: it returns their winners by family.

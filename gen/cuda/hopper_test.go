@@ -154,7 +154,9 @@ func compileFor90a(t *testing.T, k *cir.Kernel, code []byte) []build.Instr {
 	require.False(t, report.Spills())
 	withNVRTC(t, src)
 	t.Logf("%s: %d registers, %.2f s", k.Name, report.Registers, res.Seconds())
-	return build.ScanPTX(res.PTX[0].Code)[0].Instrs
+	entries, err := build.ScanPTX(res.PTX[0].Code)
+	require.NoError(t, err)
+	return entries[0].Instrs
 }
 
 // TestHopper prints and compiles kernels with the statements of sm_90.

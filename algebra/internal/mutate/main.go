@@ -80,7 +80,9 @@ func run(ctx context.Context, o options) error {
 	if o.list {
 		chosen, err := o.choose(sites)
 		for _, i := range chosen {
-			fmt.Printf("%d\t%s\n", i, sites[i])
+			if _, err := fmt.Printf("%d\t%s\n", i, sites[i]); err != nil {
+				return err
+			}
 		}
 		return err
 	}

@@ -73,11 +73,12 @@ func try(ctx context.Context, o options, sites []site, binary, dir string) error
 		_, werr := f.WriteString(line)
 		err = errors.Join(err, werr)
 		if got.verdict == "survived" {
-			fmt.Print(line)
+			_, werr = fmt.Print(line)
+			err = errors.Join(err, werr)
 		}
 	})
-	fmt.Printf("%d mutants, %d chosen, %d had verdicts; now %d killed, %d ran out of time, %d survived\n", len(sites), len(chosen), len(done), counts["killed"], counts["timeout"], counts["survived"])
-	return errors.Join(err, ctx.Err())
+	_, werr := fmt.Printf("%d mutants, %d chosen, %d had verdicts; now %d killed, %d ran out of time, %d survived\n", len(sites), len(chosen), len(done), counts["killed"], counts["timeout"], counts["survived"])
+	return errors.Join(err, werr, ctx.Err())
 }
 
 // all runs the mutants that are not done on some goroutines; a mutant that is interrupted has no verdict.

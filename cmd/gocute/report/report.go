@@ -105,7 +105,7 @@ type Version struct {
 	Failure
 }
 
-// Bytes is the object as gocute prints it: indented, with a newline at its end. Lists that are empty are [], not null.
+// Bytes is the object as gocute prints it: indented, with a newline at its end. Lists that are empty are [], and maps {}, not null.
 func Bytes(a Answer) ([]byte, error) {
 	lists(reflect.ValueOf(a))
 	var b bytes.Buffer
@@ -126,6 +126,10 @@ func lists(v reflect.Value) {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			lists(v.Field(i))
+		}
+	case reflect.Map:
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
 		}
 	case reflect.Slice:
 		if v.IsNil() {

@@ -10,7 +10,10 @@ import (
 
 // inspect checks one kernel in the emulator, or judges its mutants.
 func inspect(ctx context.Context, req Request, pkgs []Package) Response {
-	f, names := find(req.Kernel, pkgs)
+	f, names, err := find(req.Kernel, pkgs)
+	if err != nil {
+		return Response{Errors: lines(err)}
+	}
 	if f.New == nil {
 		return Response{Unknown: names}
 	}
@@ -33,7 +36,7 @@ func inspect(ctx context.Context, req Request, pkgs []Package) Response {
 		return Response{Errors: lines(err)}
 	}
 	in.Compile(ctx)
-	return Response{Failed: in.Err() != nil, Text: in.String() + "\n", Check: reporterFor(f, req).checked(in)}
+	return Response{Failed: in.Err() != nil, Found: []string{f.Pos}, Text: in.String() + "\n", Check: reporterFor(f, req).checked(in)}
 }
 
 // mutate tells what becomes of the kernel's mutants, at the sizes given or at those that exercise its tails.
@@ -41,6 +44,9 @@ func mutate(ctx context.Context, k *dsl.Kernel, args check.Args, r reporter, giv
 	sizes := []check.Args{args}
 	if !given {
 		sizes = check.MutationSizes(k)
+		for i := range sizes {
+			sizes[i].Seed = args.Seed
+		}
 	}
 	verdicts, err := check.Mutate(ctx, k, sizes)
 	if err != nil {

@@ -157,28 +157,45 @@ func choose(only []string, pkgs []Package) (wanted func(path string, f Func) boo
 	return func(path string, f Func) bool { return chosen[key{path, f.Name}] }, found, names
 }
 
-// find looks a kernel up by its function's or its own name.
-func find(name string, pkgs []Package) (Func, []string) {
-	var names []string
-	for _, p := range pkgs {
-		for _, f := range p.Funcs {
-			names = append(names, f.Name)
-			if f.Name == name {
-				return f, nil
+// find looks a kernel up by its function's or its own name. Several of one name are an error, as they are for gen.
+func find(name string, pkgs []Package) (f Func, names []string, err error) {
+	var hits []Func
+	each := func(look func(f Func)) {
+		for _, p := range pkgs {
+			for _, f := range p.Funcs {
+				look(f)
 			}
 		}
 	}
-	for _, p := range pkgs {
-		for _, f := range p.Funcs {
+	each(func(f Func) {
+		names = append(names, f.Name)
+		if f.Name == name {
+			hits = append(hits, f)
+		}
+	})
+	if len(hits) == 0 {
+		each(func(f Func) {
 			k, err := record(f)
 			if err != nil { // a mistake elsewhere does not concern this kernel
-				continue
+				return
 			}
 			names = append(names, k.Name())
 			if k.Name() == name {
-				return f, nil
+				hits = append(hits, f)
 			}
-		}
+		})
 	}
-	return Func{}, names
+	if len(hits) == 0 {
+		return Func{}, names, nil
+	}
+	return hits[0], nil, several("kernel", name, len(hits), func(i int) string { return hits[i].Pos })
+}
+
+// several is the error about a name that more than one kernel or family has.
+func several(what, name string, n int, pos func(i int) string) error {
+	if n < 2 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s: the name is already that of the %s at %s: name one of them otherwise, or give only the package with the one that is meant",
+		pos(1), name, what, pos(0))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,10 @@ import (
 
 // run runs one kernel and compares it with its references.
 func run(ctx context.Context, req Request, pkgs []Package) Response {
-	f, names := find(req.Kernel, pkgs)
+	f, names, err := find(req.Kernel, pkgs)
+	if err != nil {
+		return Response{Errors: lines(err)}
+	}
 	if f.New == nil {
 		return Response{Unknown: names}
 	}
@@ -37,11 +41,12 @@ func run(ctx context.Context, req Request, pkgs []Package) Response {
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}
-	result, err := check.Run(ctx, k, args, check.Options{On: on, EmuSeeds: req.EmuSeeds, ForcePTX: req.ForcePTX})
+	result, err := check.Run(ctx, k, args, check.Options{On: on, EmuSeeds: req.EmuSeeds, ForcePTX: req.ForcePTX,
+		NoInstall: req.NoInstall, Progress: os.Stderr})
 	if err != nil {
 		return Response{Errors: lines(err)}
 	}
-	return Response{Failed: result.Err() != nil, Text: result.String() + "\n",
+	return Response{Failed: result.Err() != nil, Found: []string{f.Pos}, Text: result.String() + "\n",
 		Run: reporterFor(f, req).outcome(result, result.Verdict(), result.Faults())}
 }
 

@@ -60,7 +60,9 @@ type Request struct {
 	Seed     int64             // run and tune: of the inputs
 	EmuSeeds []uint64          // run: schedules of the emulator
 	ForcePTX bool              // run
-	Mutate   bool              // check: print the table of mutants
+	// NoInstall forbids run and tune to download a compiler.
+	NoInstall bool
+	Mutate    bool // check: print the table of mutants
 
 	Family   string              // tune: name of the family or of its function
 	Shapes   []map[string]string // tune: settings beside Set, a launch each
@@ -75,7 +77,7 @@ type Response struct {
 	Kernels  []Kernel // list and gen
 	Headers  map[string][]byte
 	Unknown  []string          // run and gen: there is no such kernel, but those of these names and functions
-	Found    []string          // gen: the names of Only that are here
+	Found    []string          // gen: the names of Only that are here; run and check: the position of the kernel's function
 	Failed   bool              // run: the kernel ran and is wrong
 	Families []Family          // list
 	Bundle   map[string][]byte // tune: the files of a tune.Bundle

@@ -38,9 +38,10 @@ func prepare(ctx context.Context, req Request, pkgs []Package) Response {
 	}
 	opt := tune.Options{Chip: req.Chip, Args: args, Seed: req.Seed, Progress: progress()}
 	if req.Compiler != "" {
-		if opt.Compiler, err = build.FindCompiler(ctx, req.Compiler, build.Options{}); err != nil {
+		if opt.Compiler, err = build.FindCompiler(ctx, req.Compiler, build.Options{NoInstall: req.NoInstall}); err != nil {
 			return Response{Errors: lines(err)}
 		}
+		build.Announce(os.Stderr, opt.Compiler)
 	}
 	b, err := tune.Prepare(ctx, f, opt)
 	if err != nil {
@@ -109,21 +110,28 @@ func withTuned(pkgs []Package, tuned map[string][]string) ([]Package, error) {
 	return out, errors.Join(errs...)
 }
 
-// findFamily looks a family up by its function's or its own name.
+// findFamily looks a family up by its function's or its own name. Several of one name are an error.
 func findFamily(name string, pkgs []Package) (fam *dsl.Family, pos string, names []string, err error) {
 	var errs []error
+	var at []string
 	for _, p := range pkgs {
 		for _, f := range p.Families {
-			fam, err := declare(f)
+			one, err := declare(f)
 			if err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			if f.Name == name || fam.Name == name {
-				return fam, f.Pos, nil, nil
+			names = append(names, one.Name, f.Name)
+			if f.Name != name && one.Name != name {
+				continue
 			}
-			names = append(names, fam.Name, f.Name)
+			if at = append(at, f.Pos); fam == nil {
+				fam, pos = one, f.Pos
+			}
 		}
+	}
+	if fam != nil {
+		return fam, pos, nil, several("family", name, len(at), func(i int) string { return at[i] })
 	}
 	return nil, "", names, errors.Join(errs...)
 }

@@ -210,7 +210,9 @@ func (b *bench) all(all []*candidate, list []product, sizes map[product][]size, 
 					return rows, errors.Join(wrong, err)
 				}
 				for i := range more {
-					fmt.Println(more[i].line())
+					if _, err := fmt.Println(more[i].line()); err != nil {
+						return rows, errors.Join(wrong, err)
+					}
 				}
 				rows = append(rows, more...)
 			}
@@ -227,7 +229,8 @@ func (b *bench) limit(ctx context.Context, of pipe) error {
 	n, err := b.operations(ctx, of)
 	b.limits[of] = n
 	if n > 0 {
-		fmt.Printf("%s: %.0f operations a cycle and multiprocessor from %s alone, %.1f TFLOP/s for each GHz\n", of.in, n, limits[of].from, n*float64(b.dev.Info().SMs)/1e3)
+		_, printed := fmt.Printf("%s: %.0f operations a cycle and multiprocessor from %s alone, %.1f TFLOP/s for each GHz\n", of.in, n, limits[of].from, n*float64(b.dev.Info().SMs)/1e3)
+		err = errors.Join(err, printed)
 	}
 	return err
 }

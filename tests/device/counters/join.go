@@ -137,7 +137,8 @@ func printTable(ctx context.Context, files []string) error {
 	if len(all) == 0 {
 		return errors.New("ncu measured nothing")
 	}
-	fmt.Printf("%-22s %-26s %9s %9s  %-9s %s\n", "kernel", "quantity", "predicted", "measured", "", "metric")
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "%-22s %-26s %9s %9s  %-9s %s\n", "kernel", "quantity", "predicted", "measured", "", "metric")
 	var differ []string
 	sums := make([]tally, len(metrics))
 	for _, n := range names {
@@ -149,43 +150,46 @@ func printTable(ctx context.Context, files []string) error {
 			}
 			state := sums[i].add(m, want, v)
 			line := fmt.Sprintf("%-22s %-26s %9d %9d  %-9s %s", n, m.means, want, v, state, m.name)
-			fmt.Println(line)
+			fmt.Fprintln(out, line)
 			if state == different {
 				differ = append(differ, line)
 			}
 		}
 	}
-	printSums(sums, len(all))
+	printSums(out, sums, len(all))
+	if _, err := fmt.Print(out); err != nil {
+		return err
+	}
 	if len(differ) > 0 {
 		return fmt.Errorf("%d counts differ, the first:\n%s", len(differ), strings.Join(differ[:min(len(differ), 8)], "\n"))
 	}
 	return nil
 }
 
-func printSums(sums []tally, kernels int) {
-	fmt.Printf("\n%-66s %-26s %5s %5s %9s\n", "metric", "held against", "equal", "more", "different")
+func printSums(out *strings.Builder, sums []tally, kernels int) {
+	fmt.Fprintf(out, "\n%-66s %-26s %5s %5s %9s\n", "metric", "held against", "equal", "more", "different")
 	var uneven []string
 	var total tally
 	used := 0
 	for i, m := range metrics {
 		s := sums[i]
 		if s == (tally{}) {
-			fmt.Printf("%-66s not measured here\n", m.name)
+			fmt.Fprintf(out, "%-66s not measured here\n", m.name)
 			continue
 		}
 		used++
 		line := fmt.Sprintf("%-66s %-26s %5d %5d %9d", m.name, m.means, s.equal, s.more, s.different)
-		fmt.Println(line)
+		fmt.Fprintln(out, line)
 		if s.more+s.different > 0 {
 			uneven = append(uneven, line)
 		}
 		total = tally{total.equal + s.equal, total.more + s.more, total.different + s.different}
 	}
-	fmt.Printf("\nnot all equal:\n")
+	fmt.Fprintf(out, "\nnot all equal:\n")
 	for _, line := range uneven {
-		fmt.Println(line)
+		fmt.Fprintln(out, line)
 	}
-	fmt.Printf("%d metrics, %d of %d kernels: %d counts equal, %d more than predicted where the counter also counts other passes, %d different\n",
+	fmt.Fprintf(out, "%d metrics, %d of %d kernels: %d counts equal, %d more than predicted where the counter also counts other passes, %d different\n",
 		used, kernels, len(probes()), total.equal, total.more, total.different)
 }
 

@@ -46,7 +46,9 @@ func run(predict, launch bool, metrics, join string) error {
 			return err
 		}
 		for _, g := range groups(string(known)) {
-			fmt.Println(strings.Join(g, ","))
+			if _, err := fmt.Println(strings.Join(g, ",")); err != nil {
+				return err
+			}
 		}
 		return nil
 	case join != "":
