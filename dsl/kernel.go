@@ -381,6 +381,9 @@ func (k *K) failAt(calls []uintptr, op, format string, args ...any) {
 
 // report adds an error that has not been reported.
 func (k *K) report(e *Error) {
+	if e.Pos.File == "" { // of a call that no line of the user's made, such as in a goroutine of its own
+		e.Pos = k.kernel.pos
+	}
 	e.Kernel, e.Text = text.Short(k.kernel.ir.Name, 60), text.Short(strings.ReplaceAll(e.Text, "\n", "; "), 4000)
 	for _, old := range k.kernel.errs { // a constructor's mistake is met at every use
 		if old, ok := old.(*Error); ok && *old == (Error{e.Pos, old.Within, e.Kernel, e.Op, e.Text}) {
