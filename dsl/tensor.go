@@ -11,6 +11,7 @@ import (
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Memory spaces are types.
@@ -58,6 +59,10 @@ func (k *K) Dim(name string, facts ...Fact) Expr {
 		k.errorf("Dim", "%s expects AtLeast of 0 or more, a greater AtMost of at most %d, and Multiple of 1 or more, but got AtLeast(%d), AtMost(%d) and Multiple(%d)", name, MaxExtent, s.Lo, s.Hi, s.Multiple)
 		return Expr{k: k, err: errReported}
 	}
+	if m := max(s.Multiple, 1); (s.Lo+m-1)/m*m > s.Hi {
+		k.errorf("Dim", "expects bounds that some value meets, but no multiple of %d lies within %d to %d, those of %s", m, s.Lo, s.Hi, name)
+		return Expr{k: k, err: errReported}
+	}
 	k.kernel.ir.Params = append(k.kernel.ir.Params, &cir.Param{Pos: k.position(), Name: name, Class: cir.Dim, Sym: s})
 	return Expr{e: sym.New(s), k: k}
 }
@@ -102,7 +107,30 @@ func (k *K) Require(c Cond, message string) {
 	if !k.fits("Require", message, 0) {
 		return
 	}
+	if !ofIntegers(c.c) {
+		k.errorf("Require", "expects a condition on Dims, but got one on elements or scalars")
+		return
+	}
+	if holds, known := cir.Decide(c.c); known && !holds {
+		k.errorf("Require", "expects a condition that some sizes meet, but %q never holds within the bounds of its Dims", text.Short(message, 60))
+		return
+	}
 	k.kernel.ir.Requires = append(k.kernel.ir.Requires, cir.Require{Cond: c.c, Message: message})
+}
+
+// ofIntegers reports whether a condition compares integers only.
+func ofIntegers(c cir.Cond) bool {
+	switch c := c.(type) {
+	case cir.Cmp:
+		return true
+	case cir.And:
+		return !slices.ContainsFunc(c, func(c cir.Cond) bool { return !ofIntegers(c) })
+	case cir.Or:
+		return !slices.ContainsFunc(c, func(c cir.Cond) bool { return !ofIntegers(c) })
+	case cir.Not:
+		return ofIntegers(c.X)
+	}
+	return false
 }
 
 // Layout is the layout of the view, in elements, without its swizzle and offset.
