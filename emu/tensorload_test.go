@@ -260,13 +260,13 @@ func sortCauses(rep *Report) {
 
 func TestTensorMapErrors(t *testing.T) {
 	for want, change := range map[string]func(b *boxedBuilder){
-		"the tensor map map or its tensor is no argument of the kernel":             func(b *boxedBuilder) { b.k.Maps = nil },
-		"a tensor map expects contiguous elements in its first dimension, but got a stride of 2":             func(b *boxedBuilder) { b.tensor.Strides[0] = n(2) },
-		"a tensor map expects whole bytes, aligned to 16, but got f16 aligned to 8": func(b *boxedBuilder) { b.in.Align = 8 },
-		"a TMA load expects a tensor map and a coordinate for each of its dimensions":   func(b *boxedBuilder) { b.copy.Coords = b.copy.Coords[:1] },
-		"a TMA load of f16 expects shared memory of that kind, but got u64":      func(b *boxedBuilder) { b.copy.Dst = addr(b.bar, n(0)) },
-		"expects an mbarrier to wait for 1 to 1048575 bytes, but got 0":             func(b *boxedBuilder) { b.start[0] = expectOf(b, 0) },
-		"an mbarrier expects a 64-bit word in shared memory, but got s":             func(b *boxedBuilder) { b.copy.Bar = addr(b.s, n(0)) },
+		"the tensor map map or its tensor is no argument of the kernel":                          func(b *boxedBuilder) { b.k.Maps = nil },
+		"a tensor map expects contiguous elements in its first dimension, but got a stride of 2": func(b *boxedBuilder) { b.tensor.Strides[0] = n(2) },
+		"a tensor map expects whole bytes, aligned to 16, but got f16 aligned to 8":              func(b *boxedBuilder) { b.in.Align = 8 },
+		"a TMA load expects a tensor map and a coordinate for each of its dimensions":            func(b *boxedBuilder) { b.copy.Coords = b.copy.Coords[:1] },
+		"a TMA load of f16 expects shared memory of that kind, but got u64":                      func(b *boxedBuilder) { b.copy.Dst = addr(b.bar, n(0)) },
+		"expects an mbarrier to wait for 1 to 1048575 bytes, but got 0":                          func(b *boxedBuilder) { b.start[0] = expectOf(b, 0) },
+		"an mbarrier expects a 64-bit word in shared memory, but got s":                          func(b *boxedBuilder) { b.copy.Bar = addr(b.s, n(0)) },
 	} {
 		b := plainBox.build(change)
 		_, err := Run(t.Context(), b.k, plainBox.args(), Options{})
