@@ -68,7 +68,7 @@ func upcastLeaf(m mode, n int64, ceil bool) (sym.Expr, Step, int64, *Error) {
 	d, ok := m.d.Coef.IsConst()
 	if !ok {
 		if !m.d.Coef.DivisibleBy(n) {
-			return m.s, m.d, 1, failf("stride %s is not known to be a multiple of %d", m.d, n).hint("give the fact %s %% %d == 0", m.d.Coef, n)
+			return m.s, m.d, 1, failf("stride %s is not known to be a multiple of %d", m.d, n).hint("state the fact %s %% %d == 0", m.d.Coef, n)
 		}
 		return m.s, Step{m.d.Coef.FloorDiv(sym.Int(n)), m.d.Basis}, 1, nil
 	}
@@ -84,7 +84,7 @@ func upcastLeaf(m mode, n int64, ceil bool) (sym.Expr, Step, int64, *Error) {
 	s, ok := m.s.IsConst()
 	if !ok {
 		if !ceil && !m.s.DivisibleBy(f) {
-			return m.s, m.d, 1, failf("extent %s is not known to be a multiple of %d", m.s, f).hint("give the fact %s %% %d == 0, or use the Ceil form", m.s, f)
+			return m.s, m.d, 1, failf("extent %s is not known to be a multiple of %d", m.s, f).hint("state the fact %s %% %d == 0, or use the Ceil form", m.s, f)
 		}
 		return ceilOf(m.s, f), unit, f, nil
 	}

@@ -117,7 +117,7 @@ func wholeInverse(a Layout) (Layout, *Error) {
 		}
 	}
 	if !sameProduct(near, []sym.Expr{r.Size()}) {
-		return r, failf("whether more than the first %s offsets of %s are contiguous is not known", r.Size(), a).hint("give facts of its strides")
+		return r, failf("whether more than the first %s offsets of %s are contiguous is not known", r.Size(), a).hint("state facts of its strides")
 	}
 	return r, nil
 }
@@ -151,7 +151,7 @@ func commonBy(a, b Layout) (Layout, *Error) {
 	r, e := prefix(inv, n, most)
 	if all, _ := prefix(inv, n, maxOffset); e == nil && !a.IsStatic() && moreElements(all, r) {
 		need, _ := cosize(all)
-		return r, failf("the size of %s is not known to reach the coordinates of %s", a, all).hint("give the fact %s >= %s", productOf(a.shape), need)
+		return r, failf("the size of %s is not known to reach the coordinates of %s", a, all).hint("state the fact %s >= %s", productOf(a.shape), need)
 	}
 	return r, e
 }
@@ -183,7 +183,7 @@ func identityOf(a, inv Layout) (int64, *Error) {
 		case m.d.IsPlain() && d.Is(0):
 			n *= s
 		case m.d.IsPlain() && !neverZero(d, m.d.Coef, n):
-			return 0, failf("whether the stride %s is %d is not known", m.d, n).hint("give a fact of %s", m.d)
+			return 0, failf("whether the stride %s is %d is not known", m.d, n).hint("state a fact of %s", m.d)
 		default:
 			return n, nil
 		}

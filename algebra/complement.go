@@ -73,7 +73,7 @@ func translationsGeneral(l Layout, cotarget sym.Expr) (c complemented, _ *Error)
 			n, exact = gap(m.d.Coef, cur)
 		}
 		if lo, _ := n.Range(); lo < 1 && !constant(m.d.Coef, cur) {
-			return c, failf("it is not known whether stride %s steps over the %s offsets below it", m.d, cur).hint("give the fact %s %% %s == 0", m.d, cur)
+			return c, failf("it is not known whether stride %s steps over the %s offsets below it", m.d, cur).hint("state the fact %s %% %s == 0", m.d, cur)
 		} else if lo < 1 {
 			return c, failf("stride %s lies within the %s offsets below it: the layout is not injective", m.d, cur)
 		}
@@ -158,7 +158,7 @@ func before(x, y mode) (bool, *Error) {
 	case hi <= 0: // where they are equal the layout repeats offsets, which is noticed
 		return true, nil
 	}
-	return false, failf("it is not known which of the strides %s and %s is the greater", y.d, x.d).hint("give the fact %s >= %s", y.d, x.d)
+	return false, failf("it is not known which of the strides %s and %s is the greater", y.d, x.d).hint("state the fact %s >= %s", y.d, x.d)
 }
 
 // complementExact adds to CuTe's rule that no offset below the cotarget is left out. Where the rule does not
@@ -175,7 +175,7 @@ func complementExact(l Layout, cotarget Shape) (Layout, *Error) {
 	}
 	if !ok1 || !ok2 {
 		if e == nil {
-			e = failf("the gaps between the strides of %s are not proved to be filled", l).hint("give the fact that each stride is a multiple of the offsets below it")
+			e = failf("the gaps between the strides of %s are not proved to be filled", l).hint("state the fact that each stride is a multiple of the offsets below it")
 		}
 		return Layout{}, e
 	}

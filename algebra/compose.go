@@ -253,15 +253,15 @@ func (c *composer) leafSym(t *target, s, d sym.Expr) ([]sym.Expr, []Step, *Error
 		}
 		n, ok := divides(d, a)
 		if !ok {
-			return nil, nil, failf("stride %s and the extent %s of mode %d are not known to divide one another", d, a, k).hint("give the fact %s %% %s == 0", a, d)
+			return nil, nil, failf("stride %s and the extent %s of mode %d are not known to divide one another", d, a, k).hint("state the fact %s %% %s == 0", a, d)
 		}
 		q, ok := divides(n, rest)
 		if !ok {
 			e := failf("it is not known whether the %s steps of %s stay inside mode %d of extent %s", rest, d, k, a)
 			if _, isConst := rest.Mul(d).IsConst(); isConst {
-				return nil, nil, e.hint("give the fact %s %% %s == 0", a, rest.Mul(d))
+				return nil, nil, e.hint("state the fact %s %% %s == 0", a, rest.Mul(d))
 			}
-			return nil, nil, e.hint("give the fact %s %% %s == 0", rest, n)
+			return nil, nil, e.hint("state the fact %s %% %s == 0", rest, n)
 		}
 		if _, hi := a.Sub(d).Range(); hi < sym.Unbounded {
 			t.top[k] = min(t.top[k]+hi, sym.Unbounded)

@@ -110,7 +110,7 @@ func exactRest(b Layout, n, nb sym.Expr, closed *Error) (Layout, *Error) {
 		if closed != nil {
 			return Layout{}, closed
 		}
-		return Layout{}, failf("the tile %s must divide the extent %s", b, n).hint("give the fact %s %% %s == 0, or use the Ceil form", n, nb)
+		return Layout{}, failf("the tile %s must divide the extent %s", b, n).hint("state the fact %s %% %s == 0, or use the Ceil form", n, nb)
 	}
 	if in%fb.n != 0 {
 		return Layout{}, failf("the tile %s has %d elements, which do not divide the %d of the layout", b, fb.n, in).hint("%s", neighbours(fb.n, in))

@@ -260,5 +260,5 @@ func scaled(d Step, n int64) (Step, *Error) {
 }
 
 func argError(what string, x any) error {
-	return &Error{Op: what, Args: []string{fmt.Sprint(x)}, Condition: fmt.Sprintf("a %T cannot stand here", x)}
+	return &Error{Op: what, Args: []string{fmt.Sprint(x)}, Condition: fmt.Sprintf("a value of type %T cannot stand here: expected integers, or layouts, tuples or expressions of package algebra", x)}
 }

@@ -107,7 +107,7 @@ func Example_symbols() {
 	fmt.Println(err)
 	// Output:
 	// ((128,32),(ceil_div(M,128),ceil_div(K,32))):((K,1),(128*K,32)) <nil>
-	// algebra: zipped_divide((M,K):(K,1), (128,32)): mode 0: the tile 128:1 must divide the extent M (give the fact M % 128 == 0, or use the Ceil form)
+	// algebra: zipped_divide((M,K):(K,1), (128,32)): mode 0: the tile 128:1 must divide the extent M (state the fact M % 128 == 0, or use the Ceil form)
 }
 
 func Example_product() {

@@ -239,7 +239,7 @@ func leftSymbolic(ms []mode) (Layout, *Error) {
 	pre := prefixProducts(ms)
 	for i := range ms { // the sort carries each mode's own step along
 		if lo, _ := ms[i].d.Coef.Range(); lo < 1 || !ms[i].d.IsPlain() {
-			return Layout{}, failf("stride %s is not known to be positive", ms[i].d).hint("give the fact %s >= 1", ms[i].d)
+			return Layout{}, failf("stride %s is not known to be positive", ms[i].d).hint("state the fact %s >= 1", ms[i].d)
 		}
 	}
 	sorted, e := sortByStride(ms)
@@ -253,11 +253,11 @@ func leftSymbolic(ms []mode) (Layout, *Error) {
 		if k+1 < len(sorted) {
 			next, below := sorted[k+1].d.Coef, m.d.Coef.Mul(m.s)
 			if _, ok := divides(below, next); !ok {
-				return Layout{}, failf("it is not known whether stride %s steps over the %s offsets below it", next, below).hint("give the fact %s %% %s == 0", next, below)
+				return Layout{}, failf("it is not known whether stride %s steps over the %s offsets below it", next, below).hint("state the fact %s %% %s == 0", next, below)
 			}
 			q, ok := divides(m.d.Coef, next)
 			if !ok {
-				return Layout{}, failf("stride %s is not known to be a multiple of %s", next, m.d).hint("give the fact %s %% %s == 0", next, m.d)
+				return Layout{}, failf("stride %s is not known to be a multiple of %s", next, m.d).hint("state the fact %s %% %s == 0", next, m.d)
 			}
 			last.s = q
 		}

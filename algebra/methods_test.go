@@ -74,9 +74,9 @@ func TestInverseEdges(t *testing.T) {
 		{"left_inverse", "(M,M):(M,1)", "(M,M):(M,1)"},
 		{"left_inverse", "(M,8):(1,M)", "8*M:1"},
 		{"left_inverse", "(M,K):(1@0,K)", "stride 1@0 is not known to be positive"},
-		{"left_inverse", "(M,8):(K-9,1)", "stride K-9 is not known to be positive (give the fact K-9 >= 1)"},
-		{"left_inverse", "(M,8):(K-1,1)", "stride K-1 is not known to be positive (give the fact K-1 >= 1)"},
-		{"left_inverse", "(M,8):(K,1)", "it is not known whether stride K steps over the 8 offsets below it (give the fact K % 8 == 0)"},
+		{"left_inverse", "(M,8):(K-9,1)", "stride K-9 is not known to be positive (state the fact K-9 >= 1)"},
+		{"left_inverse", "(M,8):(K-1,1)", "stride K-1 is not known to be positive (state the fact K-1 >= 1)"},
+		{"left_inverse", "(M,8):(K,1)", "it is not known whether stride K steps over the 8 offsets below it (state the fact K % 8 == 0)"},
 		{"left_inverse", "(2,2):(0,1)", "2:2"},
 		{"left_inverse", "4:-1", "(-1,4):(0,1)"},
 		{"left_inverse", "Sw<1,0,1> o 0 o 4:-1", "make no swizzle, as one is negative"},
@@ -142,7 +142,7 @@ func TestShapeEdges(t *testing.T) {
 		{"shape_div", "(4,4,4)", "(2,2)", "ranks 3 and 2 do not match"},
 		{"ceil_div", "(4,4,4)", "(3,3)", "(2,2,4)"},
 		{"ceil_div", "(4,4)", "(2,2,2)", "ranks 2 and 3 do not match"},
-		{"ceil_div", "(M,N)", "4", "what the mode M leaves of the divisor 4 is not known (give facts of the symbols)"},
+		{"ceil_div", "(M,N)", "4", "what the mode M leaves of the divisor 4 is not known (state facts of the symbols)"},
 		{"ceil_div", "(4*M,N)", "4", "(M,N)"},
 	})
 	for _, c := range []struct {

@@ -27,7 +27,7 @@ func equalSizes(xs, ys []sym.Expr) verdict {
 	if static || !x.TooLarge() && !y.TooLarge() && differ(x, y) {
 		return verdict{}
 	}
-	return verdict{open: failf("whether %s is %s is not known", x, y).hint("give facts of the symbols")}
+	return verdict{open: failf("whether %s is %s is not known", x, y).hint("state facts of the symbols")}
 }
 
 // differ reports whether two expressions have the same value for no values of the symbols.
@@ -138,5 +138,5 @@ func evenlyBy(a, b node[sym.Expr]) verdict {
 	if static || !size.TooLarge() && (constant && !mayDivide(n, size) || hi < lo) {
 		return verdict{}
 	}
-	return verdict{open: failf("whether %s divides %s is not known", b.v, Shape{n: a}).hint("give facts of the symbols")}
+	return verdict{open: failf("whether %s divides %s is not known", b.v, Shape{n: a}).hint("state facts of the symbols")}
 }

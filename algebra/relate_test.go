@@ -12,7 +12,7 @@ import (
 func TestOpenRelations(t *testing.T) {
 	check := map[string]func(a, b Shape) (bool, error){"compatible": CheckCompatible, "evenly": CheckEvenlyDivides}
 	for _, c := range [][4]string{
-		{"evenly", "M", "2", "whether 2 divides M is not known (give facts of the symbols)"}, {"evenly", "M*N", "2*M", "whether 2*M divides M*N is not known"},
+		{"evenly", "M", "2", "whether 2 divides M is not known (state facts of the symbols)"}, {"evenly", "M*N", "2*M", "whether 2*M divides M*N is not known"},
 		{"evenly", "M", "K", "whether K divides M is not known"}, {"evenly", "(M,3)", "(2,2)", "false"}, {"evenly", "(3,M)", "(2,2)", "false"}, {"evenly", "(4,M)", "(2,2)", "whether 2 divides M is not known"},
 		{"evenly", "4*M", "2", "true"}, {"evenly", "2*M+1", "2", "false"}, {"evenly", "M", "M", "true"}, {"evenly", "4", "M+4", "false"}, {"evenly", "()", "2", "false"}, {"evenly", "0", "2", "the extent 0 must be at least 1"},
 		{"compatible", "M", "8", "whether M is 8 is not known"}, {"compatible", "8", "(M,8)", "whether 8 is 8*M is not known"}, {"compatible", "8", "(M,16)", "false"}, {"compatible", "12", "(8,M)", "false"},

@@ -116,7 +116,7 @@ func foldDivide(a node[sym.Expr], b sym.Expr, one leafDivision, ceil bool) (node
 			return a, e
 		}
 		if lo, _ := rest.Range(); ceil && lo < 1 && i+1 < len(a.sub) {
-			return a, failf("what the mode %s leaves of the divisor %s is not known", Shape{n: m}, before).hint("give facts of the symbols")
+			return a, failf("what the mode %s leaves of the divisor %s is not known", Shape{n: m}, before).hint("state facts of the symbols")
 		}
 	}
 	out := node[sym.Expr]{sub: sub}

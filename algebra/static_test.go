@@ -249,8 +249,8 @@ func TestTiler(t *testing.T) {
 	s, ok := T(8, MustParse("(2,4):(1,8)"), T(3)).Shape()
 	require.True(t, ok)
 	require.Equal(t, "(8,(2,4),(3))", s.String())
-	require.ErrorContains(t, T(2, "x").Err(), "a string cannot stand here")
-	require.ErrorContains(t, T("y", 2, 1.5).Err(), "a string cannot stand here")
+	require.ErrorContains(t, T(2, "x").Err(), "a value of type string cannot stand here")
+	require.ErrorContains(t, T("y", 2, 1.5).Err(), "a value of type string cannot stand here")
 	for _, c := range []struct {
 		a    string
 		t    Tiler
@@ -282,7 +282,7 @@ func TestTuples(t *testing.T) {
 	}
 	bad := []error{S("x").Mode(5).Err(), D("x").Mode(5).Err(), C("x").Mode(5).Err(), S(1, S("x")).Err(), D(1, D("x")).Err(), C(1, C("x")).Err(), Extent("x").Err(), StrideOf("x").Err(), CoordOf("x").Err()}
 	for _, err := range bad {
-		require.ErrorContains(t, err, "a string cannot stand here")
+		require.ErrorContains(t, err, "a value of type string cannot stand here")
 	}
 	require.True(t, c.Equal(C(1, C(Underscore, 2))) && !c.Equal(C(1, C(3, 2))) && !c.Equal(C(1, C(Underscore, 3))) && !C(0).Equal(C(Underscore)) && !c.Equal(C(1, 2)))
 	require.True(t, d.Equal(D(1, D(E(0), 7))) && !d.Equal(D(1, D(E(1), 7))) && !d.Equal(D(1, D(1, 7))) && !d.Equal(D(1, 7)))
@@ -297,5 +297,5 @@ func TestTuples(t *testing.T) {
 	require.True(t, Step{Coef: sym.Int(3)}.Is(3) && !Step{Coef: sym.Int(3)}.Is(4) && !E(0).Is(1))
 	_, ok := E(0).IsConst()
 	require.False(t, ok)
-	require.True(t, strings.HasPrefix(argError("S", 1.5).Error(), "algebra: S(1.5): a float64 cannot stand here"))
+	require.True(t, strings.HasPrefix(argError("S", 1.5).Error(), "algebra: S(1.5): a value of type float64 cannot stand here"))
 }

@@ -120,9 +120,9 @@ func TestSymbolicText(t *testing.T) {
 		require.Equal(t, want, got)
 	}
 	for want, err := range map[string]error{
-		"algebra: zipped_divide((M,K):(K,1), (128,32)): mode 0: the tile 128:1 must divide the extent M (give the fact M % 128 == 0, or use the Ceil form)":                                                         second(ZippedDivide(MustParse("(M,K):(K,1)"), T(128, 32))),
-		"algebra: composition((M,N):(1,ld), 8:1): it is not known whether the 8 steps of 1 stay inside mode 0 of extent M (give the fact M % 8 == 0)":                                                               second(Compose(MustParse("(M,N):(1,ld)"), MustParse("8:1"))),
-		"algebra: upcast((M,K):(K,1), 8): stride K is not known to be a multiple of 8 (give the fact K % 8 == 0)":                                                                                                   second(Upcast(MustParse("(M,K):(K,1)"), 8)),
+		"algebra: zipped_divide((M,K):(K,1), (128,32)): mode 0: the tile 128:1 must divide the extent M (state the fact M % 128 == 0, or use the Ceil form)":                                                        second(ZippedDivide(MustParse("(M,K):(K,1)"), T(128, 32))),
+		"algebra: composition((M,N):(1,ld), 8:1): it is not known whether the 8 steps of 1 stay inside mode 0 of extent M (state the fact M % 8 == 0)":                                                              second(Compose(MustParse("(M,N):(1,ld)"), MustParse("8:1"))),
+		"algebra: upcast((M,K):(K,1), 8): stride K is not known to be a multiple of 8 (state the fact K % 8 == 0)":                                                                                                  second(Upcast(MustParse("(M,K):(K,1)"), 8)),
 		"algebra: composition((6,2):(1,100), (2,3):(3,2)): no layout expresses A∘B: coordinate 5 gives 7 where A(B(5)) is 101; first at coordinate 5: got 7, want 101 (1:3 for 2:3, or 2:2 for 3:2, would do)":      second(Compose(MustParse("(6,2):(1,100)"), MustParse("(2,3):(3,2)"))),
 		"algebra: composition((4,6,8):(2,3,5), 6:3): no layout expresses A∘B: the values along 6:3, 0 6 7 8 9 15, are those of no layout; first at coordinate 2: got 3, want 7 (next to it 2:3, 6:2, 6:4 would do)": second(Compose(MustParse("(4,6,8):(2,3,5)"), MustParse("6:3"))),
 	} {
@@ -164,10 +164,10 @@ func TestSymbolicOrder(t *testing.T) {
 		{"complement", "M:1", "1:0"},
 		{"complement", "(4,8):(1,4*K)", "K:4"},
 		{"complement", "8:K", "K:1"},
-		{"left_inverse", "(M,K):(L,1)", "give the fact L % K == 0"},
-		{"complement", "(M,K):(L,1)", "give the fact L % K == 0"},
-		{"left_inverse", "(M,K):(L,N)", "give the fact"},
-		{"left_inverse", "(M,8):(K-9,1)", "give the fact K-9 >= 1"},
+		{"left_inverse", "(M,K):(L,1)", "state the fact L % K == 0"},
+		{"complement", "(M,K):(L,1)", "state the fact L % K == 0"},
+		{"left_inverse", "(M,K):(L,N)", "state the fact"},
+		{"left_inverse", "(M,8):(K-9,1)", "state the fact K-9 >= 1"},
 	} {
 		got, err := call(c.op, []string{c.layout})
 		if err != nil {

@@ -146,7 +146,7 @@ func TestGMMARefuses(t *testing.T) {
 		{GMMASpec{N: 40, D: elem.KS32, A: elem.KS8, B: elem.KU8}, "of integers 8, 24 or a multiple of 16"},
 		{GMMASpec{N: 64, D: elem.KF32, A: elem.KTF32, B: elem.KTF32, MajorB: MajorMN}, "takes tf32 and tf32 K-major only"},
 		{GMMASpec{N: 64, D: elem.KF32, A: elem.KF16, B: elem.KF16, Registers: true, MajorA: MajorMN}, "with A in registers has no major of A but K"},
-		{GMMASpec{N: 64, D: elem.KF32, A: elem.KF16, B: elem.KBF16}, "does not multiply f16 by bf16"},
+		{GMMASpec{N: 64, D: elem.KF32, A: elem.KF16, B: elem.KBF16}, "there is no wgmma of f16 by bf16 into f32"},
 	} {
 		_, err := GMMA(c.spec)
 		require.ErrorContains(t, err, c.want)

@@ -75,7 +75,7 @@ func GMMA(s GMMASpec) (*MMARow, error) {
 			return f.row(s)
 		}
 	}
-	return nil, fmt.Errorf("atoms: wgmma does not multiply %s by %s into %s (saturating: %v)", s.A, s.B, s.D, s.Saturate)
+	return nil, fmt.Errorf("atoms: there is no wgmma of %s by %s into %s%s", s.A, s.B, s.D, map[bool]string{true: " with saturation"}[s.Saturate])
 }
 
 // GMMAOf is GMMA with the element types of D, A and B as Go types.

@@ -36,7 +36,7 @@ func GMMASmem(s SmemSwizzle, major Major, k elem.Kind) (l algebra.Layout, bits i
 		}
 		return l, b, l.Err()
 	}
-	return l, 0, fmt.Errorf("atoms: %q is no canonical layout of shared memory", s)
+	return l, 0, fmt.Errorf("atoms: expected a canonical layout of shared memory for wgmma, one of %v, but got %q", smemRows, s)
 }
 
 // GMMASmemText is the canonical layout as CuTe prints it, its swizzle on addresses in bytes.

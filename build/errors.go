@@ -3,6 +3,8 @@ package build
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Attempt is one place where a compiler was looked for.
@@ -81,7 +83,7 @@ func (e *CompileError) Error() string {
 	if out := strings.TrimSpace(e.Output); out != "" {
 		s += ":\n" + indent(out)
 	} else {
-		s += " and printed nothing; its arguments were: " + strings.Join(e.Args, " ")
+		s += " and printed nothing; its arguments were: " + text.Shell(e.Args...)
 	}
 	if e.Hint != "" {
 		s += "\n" + e.Hint

@@ -36,7 +36,7 @@ func TestTensorMaps(t *testing.T) {
 
 	c.Maps[0].Box[0] = 64
 	_, err = Resolve(c, Args{})
-	require.ErrorContains(t, err, "internal error: k: A_map: rows of a box expect 64 bytes with a swizzle of 2 bits, but got 128")
+	require.ErrorContains(t, err, "internal error: k: A_map: a tensor map expects rows of its box of 64 bytes with a swizzle of 2 bits, but got 128")
 	c.Maps[0].Box[0], c.Maps[0].Extents[1] = 32, sym.New(&sym.Symbol{Name: "N", Class: sym.Param, Hi: 9})
 	_, err = Resolve(c, Args{})
 	require.ErrorContains(t, err, "k: A_map: ")

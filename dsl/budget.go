@@ -47,6 +47,7 @@ func (b Budget) String() string {
 
 // Budget states what the kernel may cost.
 func (k *K) Budget(limits ...Budget) {
+	given("Budget", k)
 	for _, b := range limits {
 		if b.kind == RegisterBudget && (b.registers < 1 || b.registers > 255) {
 			k.errorf("Budget", "expects 1 to 255 registers, but got %d", b.registers)
@@ -57,4 +58,9 @@ func (k *K) Budget(limits ...Budget) {
 }
 
 // Budgets lists what the kernel may cost.
-func (k *Kernel) Budgets() []Budget { return k.budgets }
+func (k *Kernel) Budgets() []Budget {
+	if k == nil {
+		return nil
+	}
+	return k.budgets
+}

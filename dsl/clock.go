@@ -26,9 +26,7 @@ func GlobalTimer(k *K) Tensor[Rmem, elem.U64] {
 
 func (k *K) readClock(op, name string, c cir.Clock) Tensor[Rmem, elem.U64] {
 	out := Tensor[Rmem, elem.U64]{k: k}
-	if k == nil {
-		panic(never{op, "a kernel", neverSet})
-	}
+	given(op, k)
 	if !k.recording(op) {
 		return out
 	}

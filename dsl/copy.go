@@ -1,6 +1,8 @@
 package dsl
 
 import (
+	"errors"
+
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/atoms"
@@ -73,7 +75,15 @@ func NewTiledCopyTV[E elem.Any, S, D Space](a atoms.CopyAtom[S, D], tv, tile Lay
 }
 
 // Err is the mistake in the copy's layouts, or nil.
-func (c TiledCopy[S, D, E]) Err() error { return c.err }
+func (c TiledCopy[S, D, E]) Err() error { return c.mistake("TiledCopy") }
+
+// mistake is what is wrong with the copy, or that it was never made.
+func (c TiledCopy[S, D, E]) mistake(op string) error {
+	if c.c == nil && c.err == nil {
+		return wrong(op, errors.New("expects a TiledCopy, but got one that was never set"))
+	}
+	return c.err
+}
 
 // Threads is the number of threads that the copy is laid out over.
 func (c TiledCopy[S, D, E]) Threads() int {
@@ -91,7 +101,7 @@ func (c TiledCopy[S, D, E]) LayoutD() Layout { return c.side(ir.Destination) }
 
 func (c TiledCopy[S, D, E]) side(s ir.Side) Layout {
 	if c.c == nil {
-		return Layout{err: c.err}
+		return Layout{err: c.mistake("Layout" + "SD"[s:s+1])}
 	}
 	l, err := c.c.SideTV(s)
 	return Layout{l: l, err: err}

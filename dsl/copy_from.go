@@ -8,22 +8,22 @@ import (
 
 // CopyA follows the MMA's layout of A over (M,K) (make_tiled_copy_A).
 func CopyA[S, D Space, DD, A, B, C elem.Any](a atoms.CopyAtom[S, D], m TiledMMA[DD, A, B, C]) TiledCopy[S, D, A] {
-	return tiledCopy[A, S, D](copyOf[A](a.Row(), m.m, m.err, ir.A))
+	return tiledCopy[A, S, D](copyOf[A](a.Row(), m.m, m.mistake("CopyA"), ir.A))
 }
 
 // CopyB follows the MMA's layout of B over (N,K) (make_tiled_copy_B).
 func CopyB[S, D Space, DD, A, B, C elem.Any](a atoms.CopyAtom[S, D], m TiledMMA[DD, A, B, C]) TiledCopy[S, D, B] {
-	return tiledCopy[B, S, D](copyOf[B](a.Row(), m.m, m.err, ir.B))
+	return tiledCopy[B, S, D](copyOf[B](a.Row(), m.m, m.mistake("CopyB"), ir.B))
 }
 
 // CopyC follows the MMA's layout of C over (M,N) (make_tiled_copy_C).
 func CopyC[S, D Space, DD, A, B, C elem.Any](a atoms.CopyAtom[S, D], m TiledMMA[DD, A, B, C]) TiledCopy[S, D, C] {
-	return tiledCopy[C, S, D](copyOf[C](a.Row(), m.m, m.err, ir.C))
+	return tiledCopy[C, S, D](copyOf[C](a.Row(), m.m, m.mistake("CopyC"), ir.C))
 }
 
 // CopyOut is CopyC for elements of another type than the accumulators: those that an epilogue has converted.
 func CopyOut[O elem.Any, S, D Space, DD, A, B, C elem.Any](a atoms.CopyAtom[S, D], m TiledMMA[DD, A, B, C]) TiledCopy[S, D, O] {
-	return tiledCopy[O, S, D](copyOf[O](a.Row(), m.m, m.err, ir.C))
+	return tiledCopy[O, S, D](copyOf[O](a.Row(), m.m, m.mistake("CopyOut"), ir.C))
 }
 
 func copyOf[E elem.Any](row *atoms.CopyRow, m *ir.TiledMMA, err error, o ir.Operand) (*ir.TiledCopy, error) {
@@ -36,8 +36,8 @@ func copyOf[E elem.Any](row *atoms.CopyRow, m *ir.TiledMMA, err error, o ir.Oper
 // CopyAtomC follows the MMA's layout of C for as many values of each thread as one atom moves (make_tiled_copy_C_atom).
 // Its tile is the part of the MMA's tile that those values fill.
 func CopyAtomC[O elem.Any, S, D Space, DD, A, B, C elem.Any](a atoms.CopyAtom[S, D], m TiledMMA[DD, A, B, C]) TiledCopy[S, D, O] {
-	if m.err != nil {
-		return tiledCopy[O, S, D](nil, m.err)
+	if m.mistake("CopyAtomC") != nil {
+		return tiledCopy[O, S, D](nil, m.mistake("CopyAtomC"))
 	}
 	return tiledCopy[O, S, D](ir.NewTiledCopyAtomC(a.Row(), elem.KindOf[O](), m.m))
 }
@@ -55,7 +55,7 @@ func CopyLikeD[S, D, S0, D0 Space, E elem.Any](a atoms.CopyAtom[S, D], of TiledC
 
 func like[S, D, S0, D0 Space, E elem.Any](a atoms.CopyAtom[S, D], of TiledCopy[S0, D0, E], s ir.Side) TiledCopy[S, D, E] {
 	if of.c == nil {
-		return tiledCopy[E, S, D](nil, of.err)
+		return tiledCopy[E, S, D](nil, of.mistake("CopyLike"+"SD"[s:s+1]))
 	}
 	return tiledCopy[E, S, D](ir.NewTiledCopyOf(a.Row(), elem.KindOf[E](), of.c, s))
 }

@@ -1,7 +1,6 @@
 package dsl
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/gocute/gocute/elem"
@@ -23,13 +22,16 @@ type RefTensor struct {
 
 // At is the element at a coordinate, which must lie within the extents.
 func (t RefTensor) At(coord ...int64) float64 {
+	if len(t.Extents) == 0 {
+		panic(referenceErrorf("the reference reads at %v, in a RefTensor that was never set", coord))
+	}
 	if len(coord) != len(t.Extents) {
-		panic(fmt.Sprintf("the reference reads a tensor of rank %d at %v", len(t.Extents), coord))
+		panic(referenceErrorf("the reference reads a tensor of rank %d at %v", len(t.Extents), coord))
 	}
 	at := int64(0)
 	for i, c := range coord {
 		if c < 0 || c >= t.Extents[i] {
-			panic(fmt.Sprintf("the reference reads at %v, outside of a tensor of extents %v", coord, t.Extents))
+			panic(referenceErrorf("the reference reads at %v, outside of a tensor of extents %v", coord, t.Extents))
 		}
 		at += c * t.Strides[i]
 	}
@@ -76,14 +78,22 @@ func Expect[E elem.Any](out Tensor[Gmem, E], tolerance float64, element func(r *
 }
 
 // Expectations lists the references given with Expect.
-func (k *Kernel) Expectations() []Expectation { return k.expects }
+func (k *Kernel) Expectations() []Expectation {
+	if k == nil {
+		return nil
+	}
+	return k.expects
+}
 
 // Tensor is the argument of that name; it panics with a clear text where there is none, which Expect's callers
 // report as the reference's own mistake.
 func (r *Ref) Tensor(name string) RefTensor {
+	if r == nil {
+		panic(referenceErrorf("the reference asks for a tensor %q of a Ref that is nil", name))
+	}
 	t, ok := r.Tensors[name]
 	if !ok {
-		panic(fmt.Sprintf("the reference asks for a tensor %q, which the kernel does not have", name))
+		panic(referenceErrorf("the reference asks for a tensor %q, which the kernel does not have", name))
 	}
 	return t
 }

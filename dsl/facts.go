@@ -11,6 +11,7 @@ import (
 // IfMultiple records a branch on whether n divides the Dim x. While then runs, that is a known fact: vectors of n
 // elements along rows of x elements are aligned there. Where it is known already there is no branch.
 func (k *K) IfMultiple(x Integer, n int, then, otherwise func()) {
+	given("IfMultiple", k)
 	e, ok := k.expr("IfMultiple", x)
 	if !ok || !k.function("IfMultiple", then == nil || otherwise == nil) {
 		return

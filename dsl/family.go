@@ -29,6 +29,9 @@ type Candidate struct {
 
 // Add appends a candidate. The function is called once the candidate's turn comes, not now.
 func (f *Family) Add(config string, kernel func() *Kernel) {
+	if f == nil {
+		panic(never{"Add", "a Family", "that is nil"})
+	}
 	f.Candidates = append(f.Candidates, Candidate{Config: config, Kernel: kernel})
 }
 
@@ -36,6 +39,9 @@ var configText = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+-]*$`)
 
 // Err returns what is wrong with the declaration, a line each, or nil. Mistakes in kernels are the kernels' own.
 func (f *Family) Err() error {
+	if f == nil {
+		return errors.New("expects a family, but got nil")
+	}
 	var errs []error
 	fail := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("family %q: %w", text.Short(f.Name, 60), fmt.Errorf(format, args...)))

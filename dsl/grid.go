@@ -16,6 +16,7 @@ import (
 // from sm_90 on; the launcher asks for it, and elsewhere the call does nothing). It must come before anything that reads
 // or writes memory: first in the kernel, after Threads, Grid and the declarations.
 func (k *K) GridDependencySynchronize() {
+	given("GridDependencySynchronize", k)
 	const op = "GridDependencySynchronize"
 	if k.body != &k.kernel.ir.Body {
 		k.errorf(op, "expects to be called for all threads, but it is in the body of a Loop, an Unroll or an If")
@@ -63,6 +64,7 @@ func touching(ops []ir.Op) ir.Op {
 // have ended, if that kernel begins with GridDependencySynchronize: it will wait there for this one's end. It promises
 // nothing of what this block has written.
 func (k *K) TriggerLaunchCompletion() {
+	given("TriggerLaunchCompletion", k)
 	k.add(ir.StmtOp{Stmt: cir.GridTrigger{Pos: k.position()}})
 }
 

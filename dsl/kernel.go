@@ -8,6 +8,8 @@ package dsl
 import (
 	"errors"
 	"fmt"
+	"path"
+	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -46,10 +48,20 @@ func (k *Kernel) Err() error {
 }
 
 // IR is the recorded tile IR; it means nothing where Err is not nil.
-func (k *Kernel) IR() *ir.Kernel { return k.ir }
+func (k *Kernel) IR() *ir.Kernel {
+	if k == nil {
+		return nil
+	}
+	return k.ir
+}
 
 // Position is the line that called Define.
-func (k *Kernel) Position() cir.Pos { return k.pos }
+func (k *Kernel) Position() cir.Pos {
+	if k == nil {
+		return cir.Pos{}
+	}
+	return k.pos
+}
 
 // K records the body of a kernel.
 type K struct {
@@ -106,11 +118,19 @@ func Define(name string, body func(k *K)) *Kernel {
 func (k *K) run(body func(*K)) {
 	defer func() {
 		if r := recover(); r != nil {
-			if n, ok := r.(never); ok {
-				k.errorf(n.op, "%s", n)
+			switch r := r.(type) {
+			case never:
+				k.errorf(r.op, "%s", r)
+				return
+			case referenceError:
+				k.errorf("Ref", "%s", r)
 				return
 			}
 			pos, ours := k.panicPosition()
+			if err, ok := r.(error); ok && nilReceiver(err) { // the compiler's wrapper panics, not our code
+				k.errorf("Define", "%v", err)
+				return
+			}
 			if ours {
 				k.kernel.errs = append(k.kernel.errs, fmt.Errorf("internal error: %s: %v\n%s", k.kernel.ir.Name, r, stack()))
 				return
@@ -144,6 +164,7 @@ func (k *K) finish() {
 
 // Fail records a mistake that a function which makes kernels finds in what it was given; op is the function's name.
 func (k *K) Fail(op string, err error) {
+	given("Fail", k)
 	if err != nil {
 		k.errorf(op, "%v", err)
 	}
@@ -152,6 +173,7 @@ func (k *K) Fail(op string, err error) {
 // Doc adds a line to the comment at the top of the emitted file, which has at most 64 KiB. What cannot be printed stands
 // there as <U+0007>.
 func (k *K) Doc(line string) {
+	given("Doc", k)
 	before := 0
 	for _, l := range k.kernel.ir.Doc {
 		before += len(l)
@@ -164,6 +186,7 @@ func (k *K) Doc(line string) {
 // Threads sets the number of threads of a block, 1 to 1024, and makes k.Thread. Call it before anything that
 // needs a thread.
 func (k *K) Threads(n int) {
+	given("Threads", k)
 	switch {
 	case n < 1 || n > 1024:
 		k.errorf("Threads", "expects 1 to 1024 threads, but got %d", n)
@@ -178,6 +201,7 @@ func (k *K) Threads(n int) {
 
 // MinBlocks states how many blocks an SM should hold at once: it bounds the registers that nvcc may use.
 func (k *K) MinBlocks(n int) {
+	given("MinBlocks", k)
 	if n < 1 || n > 32 {
 		k.errorf("MinBlocks", "expects 1 to 32 blocks, but got %d", n)
 		return
@@ -188,6 +212,7 @@ func (k *K) MinBlocks(n int) {
 // Grid sets the number of blocks in one to three directions and makes k.BlockX, k.BlockY and k.BlockZ.
 // Extents are integers or expressions of Dims.
 func (k *K) Grid(extents ...any) {
+	given("Grid", k)
 	if len(extents) < 1 || len(extents) > 3 {
 		k.errorf("Grid", "expects 1 to 3 extents, but got %d", len(extents))
 		return
@@ -226,6 +251,7 @@ var gridLimits = [3]int64{1<<31 - 1, 1<<16 - 1, 1<<16 - 1}
 
 // Helper marks the calling function: errors in what it calls are reported at the line that called it.
 func (k *K) Helper() {
+	given("Helper", k)
 	var pc [1]uintptr
 	if runtime.Callers(2, pc[:]) == 1 {
 		f, _ := runtime.CallersFrames(pc[:]).Next()
@@ -248,7 +274,7 @@ func lineOf(pcs []uintptr, helpers map[string]bool) cir.Pos {
 	frames := runtime.CallersFrames(pcs)
 	for {
 		f, more := frames.Next()
-		if !isOurs(f.Function) && !helpers[f.Function] {
+		if !isOurs(f) && !helpers[f.Function] {
 			return cir.Pos{File: f.File, Line: f.Line}
 		}
 		if !more {
@@ -257,9 +283,28 @@ func lineOf(pcs []uintptr, helpers map[string]bool) cir.Pos {
 	}
 }
 
-func isOurs(function string) bool {
-	return strings.HasPrefix(function, thisPackage) && !strings.HasPrefix(function, thisPackage+"Example") &&
-		!strings.HasPrefix(function, thisPackage+"Test") || strings.HasPrefix(function, "runtime.") || function == ""
+// isOurs reports whether a call is this package's own, or one that Go's library makes between the user's and ours.
+func isOurs(f runtime.Frame) bool {
+	return strings.HasPrefix(f.Function, thisPackage) && !strings.HasPrefix(f.Function, thisPackage+"Example") &&
+		!strings.HasPrefix(f.Function, thisPackage+"Test") || f.Function == "" || ofGo(f)
+}
+
+// goSource is the folder of the standard library's sources.
+var goSource = func() string {
+	f := runtime.FuncForPC(reflect.ValueOf(runtime.GC).Pointer())
+	file, _ := f.FileLine(f.Entry())
+	return strings.TrimSuffix(file, "runtime/"+path.Base(file))
+}()
+
+// ofGo reports whether a function is the standard library's. Built with -trimpath its file has no folder to tell by.
+func ofGo(f runtime.Frame) bool {
+	return strings.HasPrefix(f.Function, "runtime.") || strings.HasPrefix(f.Function, "reflect.") ||
+		goSource != "" && strings.HasPrefix(f.File, goSource)
+}
+
+// nilReceiver reports whether a method of values was called through a pointer that is nil.
+func nilReceiver(err error) bool {
+	return strings.HasPrefix(err.Error(), "value method ") && strings.HasSuffix(err.Error(), " pointer")
 }
 
 // panicPosition is the user's line nearest to a panic, and whether the panic was in our code rather than theirs.
@@ -272,6 +317,7 @@ func (k *K) panicPosition() (pos cir.Pos, ours bool) {
 		switch {
 		case strings.HasPrefix(f.Function, "runtime."):
 			inPanic = true
+		case ofGo(f): // called by the function that is to blame
 		case inPanic && ofPipeline(f.Function):
 			return cir.Pos{File: f.File, Line: f.Line}, !strings.HasPrefix(f.Function, thisPackage+"Test")
 		case inPanic:
@@ -301,6 +347,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
+	if e == nil {
+		return "no error"
+	}
 	return fmt.Sprintf("%s:%d: %s: %s: %s", text.Visible(e.Pos.File), e.Pos.Line, e.Kernel, e.Op, e.Text)
 }
 
@@ -332,6 +381,9 @@ func (k *K) failAt(calls []uintptr, op, format string, args ...any) {
 
 // report adds an error that has not been reported.
 func (k *K) report(e *Error) {
+	if e.Pos.File == "" { // of a call that no line of the user's made, such as in a goroutine of its own
+		e.Pos = k.kernel.pos
+	}
 	e.Kernel, e.Text = text.Short(k.kernel.ir.Name, 60), text.Short(strings.ReplaceAll(e.Text, "\n", "; "), 4000)
 	for _, old := range k.kernel.errs { // a constructor's mistake is met at every use
 		if old, ok := old.(*Error); ok && *old == (Error{e.Pos, old.Within, e.Kernel, e.Op, e.Text}) {

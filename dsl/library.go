@@ -10,6 +10,7 @@ import (
 // Library marks the function that called Define as a library's, which others call for a kernel: errors in its package are
 // reported at the line that called it, and keep the library's line as Error.Within. Operations keep their lines.
 func (k *K) Library() {
+	given("Library", k)
 	frames, defined := runtime.CallersFrames(calls()), false
 	for {
 		f, more := frames.Next()
@@ -44,7 +45,7 @@ func (k *K) blamed(calls []uintptr) cir.Pos {
 			own = append(own, f)
 			break
 		}
-		if !isOurs(f.Function) && !k.helpers[f.Function] {
+		if !isOurs(f) && !k.helpers[f.Function] {
 			own = append(own, f)
 		}
 		if !more {
@@ -59,7 +60,7 @@ func (k *K) blamed(calls []uintptr) cir.Pos {
 	}
 	for {
 		f, more := frames.Next()
-		if f.Function != "" && !isOurs(f.Function) && !k.helpers[f.Function] || !more {
+		if f.Function != "" && !isOurs(f) && !k.helpers[f.Function] || !more {
 			return cir.Pos{File: f.File, Line: f.Line}
 		}
 	}

@@ -130,12 +130,12 @@ func divided(l Layout, mistake error, f func(algebra.Layout) (algebra.Layout, er
 
 // TidfrgS is the layout of a source tensor by (thread,(atom values,repeats),(RestM,RestN,…)) (tidfrg_S).
 func (c TiledCopy[S, D, E]) TidfrgS(l Layout) Layout {
-	return divided(l, c.err, func(x algebra.Layout) (algebra.Layout, error) { return c.c.Divided(x, ir.Source, false) })
+	return divided(l, c.mistake("TidfrgS"), func(x algebra.Layout) (algebra.Layout, error) { return c.c.Divided(x, ir.Source, false) })
 }
 
 // TidfrgD is the layout of a destination tensor by (thread,(atom values,repeats),(RestM,RestN,…)) (tidfrg_D).
 func (c TiledCopy[S, D, E]) TidfrgD(l Layout) Layout {
-	return divided(l, c.err, func(x algebra.Layout) (algebra.Layout, error) { return c.c.Divided(x, ir.Destination, false) })
+	return divided(l, c.mistake("TidfrgD"), func(x algebra.Layout) (algebra.Layout, error) { return c.c.Divided(x, ir.Destination, false) })
 }
 
 // ThrfrgA is the layout of a tensor over (M,K) by ((ThrV,(ThrM,ThrK)),(V,(RestM,RestK))) (thrfrg_A).
@@ -148,5 +148,5 @@ func (m TiledMMA[D, A, B, C]) ThrfrgB(nk Layout) Layout { return m.thrfrg(nk, ir
 func (m TiledMMA[D, A, B, C]) ThrfrgC(mn Layout) Layout { return m.thrfrg(mn, ir.C) }
 
 func (m TiledMMA[D, A, B, C]) thrfrg(l Layout, o ir.Operand) Layout {
-	return divided(l, m.err, func(x algebra.Layout) (algebra.Layout, error) { return m.m.Divided(x, o, false) })
+	return divided(l, m.mistake("Thrfrg"+string(rune(o))), func(x algebra.Layout) (algebra.Layout, error) { return m.m.Divided(x, o, false) })
 }

@@ -11,6 +11,7 @@ import (
 
 // Loop is a run-time loop of the kernel over lo, lo+1, …, hi-1, as they are when it begins. Its variable cannot select fragments.
 func (k *K) Loop(lo, hi any, body func(i Expr)) {
+	given("Loop", k)
 	a, ok1 := k.expr("Loop", lo)
 	b, ok2 := k.expr("Loop", hi)
 	if ok1 && ok2 {
@@ -20,6 +21,7 @@ func (k *K) Loop(lo, hi any, body func(i Expr)) {
 
 // Unroll is a loop of the kernel over 0, 1, …, n-1 that nvcc unrolls; its variable may select fragments.
 func (k *K) Unroll(n int, body func(i Expr)) {
+	given("Unroll", k)
 	if n < 0 {
 		k.errorf("Unroll", "expects a count of 0 or more, but got %d", n)
 		return
@@ -92,6 +94,7 @@ func (k *K) inBody(name string, pos cir.Pos, unroll bool, ops *[]ir.Op, f func()
 
 // If records a branch of the kernel; otherwise may be nil.
 func (k *K) If(c Cond, then func(), otherwise func()) {
+	given("If", k)
 	pos := k.position()
 	if err := c.mistake(); err != nil {
 		k.errorf("If", "%v", err)
@@ -121,6 +124,7 @@ const mostCases = 256
 // Switch records body(0), …, body(n-1), of which the kernel takes the one of i, which is below n, at most 256: what a Loop's variable
 // cannot do, it can, and choose among fragments.
 func (k *K) Switch(i any, n int, body func(i int)) {
+	given("Switch", k)
 	e, ok := k.expr("Switch", i)
 	if !ok || !k.function("Switch", body == nil) {
 		return
@@ -145,11 +149,17 @@ func (k *K) switchFrom(i Expr, first, n int, body func(int)) {
 }
 
 // Let gives an integer a name in the emitted code, where it is computed once.
-func (k *K) Let(name string, x any) Expr { return k.let("Let", name, x, false) }
+func (k *K) Let(name string, x any) Expr {
+	given("Let", k)
+	return k.let("Let", name, x, false)
+}
 
 // Opaque is Let for a value that nvcc must take as unknown: what depends on it is computed after this place, again in each
 // round of a loop. Indices that are seldom needed do not take registers then while a main loop needs them.
-func (k *K) Opaque(name string, x any) Expr { return k.let("Opaque", name, x, true) }
+func (k *K) Opaque(name string, x any) Expr {
+	given("Opaque", k)
+	return k.let("Opaque", name, x, true)
+}
 
 func (k *K) let(op, name string, x any, opaque bool) Expr {
 	e, ok := k.expr(op, x)
@@ -183,6 +193,7 @@ type Var struct {
 
 // Var declares a variable. Its values must stay within lo and hi; the emulator checks that they do.
 func (k *K) Var(name string, init any, lo, hi int64) Var {
+	given("Var", k)
 	e, ok := k.expr("Var", init)
 	if !ok {
 		return Var{k: k, Expr: Expr{k: k, err: errReported}}
@@ -213,13 +224,20 @@ func (v Var) Set(x any) {
 }
 
 // Barrier waits for all threads of the block.
-func (k *K) Barrier() { k.add(ir.StmtOp{Stmt: cir.Barrier{Pos: k.position()}}) }
+func (k *K) Barrier() {
+	given("Barrier", k)
+	k.add(ir.StmtOp{Stmt: cir.Barrier{Pos: k.position()}})
+}
 
 // CommitGroup closes the thread's current group of asynchronous copies.
-func (k *K) CommitGroup() { k.add(ir.StmtOp{Stmt: cir.CommitGroup{Pos: k.position()}}) }
+func (k *K) CommitGroup() {
+	given("CommitGroup", k)
+	k.add(ir.StmtOp{Stmt: cir.CommitGroup{Pos: k.position()}})
+}
 
 // WaitGroup waits until at most n of the thread's groups are still in flight.
 func (k *K) WaitGroup(n int) {
+	given("WaitGroup", k)
 	if n < 0 {
 		k.errorf("WaitGroup", "expects 0 or more groups, but got %d", n)
 		return
@@ -229,6 +247,7 @@ func (k *K) WaitGroup(n int) {
 
 // Comment adds a comment to the emitted code, of at most 64 KiB. What cannot be printed stands there as <U+0007>.
 func (k *K) Comment(text string) {
+	given("Comment", k)
 	if k.fits("Comment", text, 0) {
 		k.add(ir.StmtOp{Stmt: cir.Comment{Pos: k.position(), Text: text}})
 	}

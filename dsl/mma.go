@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gocute/gocute/algebra"
@@ -49,7 +50,15 @@ func NewTiledMMA[D, A, B, C elem.Any](a atoms.MMAAtom[D, A, B, C], warps Layout,
 }
 
 // Err is the mistake in the MMA's layouts, or nil.
-func (m TiledMMA[D, A, B, C]) Err() error { return m.err }
+func (m TiledMMA[D, A, B, C]) Err() error { return m.mistake("TiledMMA") }
+
+// mistake is what is wrong with the MMA, or that it was never made.
+func (m TiledMMA[D, A, B, C]) mistake(op string) error {
+	if m.m == nil && m.err == nil {
+		return wrong(op, errors.New("expects a TiledMMA, but got one that was never set"))
+	}
+	return m.err
+}
 
 // Threads is the number of threads of the tiled MMA (1 after a mistake, which Slice reports).
 func (m TiledMMA[D, A, B, C]) Threads() int {
@@ -78,7 +87,7 @@ func (m TiledMMA[D, A, B, C]) LayoutC() Layout { return m.operand(ir.C) }
 
 func (m TiledMMA[D, A, B, C]) operand(o ir.Operand) Layout {
 	if m.m == nil {
-		return Layout{err: m.err}
+		return Layout{err: m.mistake("Layout" + string(rune(o)))}
 	}
 	return Layout{l: m.m.TV[o]}
 }

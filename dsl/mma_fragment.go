@@ -19,7 +19,7 @@ func (m TiledMMA[D, A, B, C]) shapeFor(o ir.Operand, l []Layout) (algebra.Shape,
 
 func (m TiledMMA[D, A, B, C]) partitionShape(o ir.Operand, l []Layout) Layout {
 	if m.m == nil {
-		return Layout{err: m.err}
+		return Layout{err: m.mistake("PartitionShape" + string(rune(o)))}
 	}
 	shape, err := m.shapeFor(o, l)
 	if err == nil {

@@ -15,14 +15,22 @@ type origin struct {
 	t *ir.Tensor
 }
 
-// never is a use of something that was never set, where no operand knows a kernel to report it to. It is the one
-// panic of this package: Define turns it into an error at the user's line.
+// never is a use of something that was never set, where no operand knows a kernel to report it to. It and
+// referenceError are the panics of this package: Define turns them into errors at the user's line.
 type never struct{ op, what, got string }
 
 const neverSet = "that was never set"
 
 func (n never) String() string {
 	return fmt.Sprintf("expects %s, but got one %s", n.what, n.got)
+}
+
+// referenceError is what a reference function does that its arguments do not have. It is a panic, for those functions return
+// numbers only; whoever calls one reports it.
+type referenceError string
+
+func referenceErrorf(format string, args ...any) referenceError {
+	return referenceError(fmt.Sprintf(format, args...))
 }
 
 // together returns the kernel that all operands belong to, or nil where there is nothing to record: after a mistake
@@ -117,10 +125,13 @@ func ofData(c cir.Cond) bool {
 	return found
 }
 
-// given stops a use of a K that is nil.
+// given stops a use of a K that is nil, or that Define did not make.
 func given(op string, k *K) {
-	if k == nil {
+	switch {
+	case k == nil:
 		panic(never{op, "the K of the kernel's function", "that is nil"})
+	case k.kernel == nil:
+		panic(never{op, "the K of the kernel's function", "that Define did not make"})
 	}
 }
 

@@ -33,9 +33,7 @@ type Pipeline struct {
 
 // NewPipeline makes a pipeline of 2 or more stages. Call it after Threads.
 func NewPipeline(k *K, name string, stages int, sync Sync) *Pipeline {
-	if k == nil {
-		panic(never{"NewPipeline", "a kernel", neverSet})
-	}
+	given("NewPipeline", k)
 	p := &Pipeline{k: k, stages: stages, sync: sync}
 	if stages < 2 {
 		k.errorf("NewPipeline", "expects 2 stages or more, but got %d", stages)

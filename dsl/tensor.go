@@ -11,6 +11,7 @@ import (
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // Memory spaces are types.
@@ -42,15 +43,24 @@ func AtLeast(n int) Fact { return func(s *sym.Symbol) { s.Lo = int64(n) } }
 
 // Dim is an extent or a stride that the launcher passes, from 1 to MaxExtent unless facts say otherwise.
 func (k *K) Dim(name string, facts ...Fact) Expr {
+	given("Dim", k)
 	if !k.argument("Dim", name) {
 		return Expr{k: k, err: errReported}
 	}
 	s := &sym.Symbol{Name: name, Class: sym.Param, Lo: 1, Hi: MaxExtent}
-	for _, f := range facts {
+	for i, f := range facts {
+		if f == nil {
+			k.errorf("Dim", "expects facts (AtLeast, AtMost, Multiple), but fact %d of %s is nil", i, name)
+			return Expr{k: k, err: errReported}
+		}
 		f(s)
 	}
 	if s.Multiple < 0 || s.Lo < 0 || s.Hi > MaxExtent || s.Lo >= s.Hi {
-		k.errorf("Dim", "%s expects 0 <= least < greatest <= %d and a positive divisor, but got %d, %d and %d", name, MaxExtent, s.Lo, s.Hi, s.Multiple)
+		k.errorf("Dim", "%s expects AtLeast of 0 or more, a greater AtMost of at most %d, and Multiple of 1 or more, but got AtLeast(%d), AtMost(%d) and Multiple(%d)", name, MaxExtent, s.Lo, s.Hi, s.Multiple)
+		return Expr{k: k, err: errReported}
+	}
+	if m := max(s.Multiple, 1); (s.Lo+m-1)/m*m > s.Hi {
+		k.errorf("Dim", "expects bounds that some value meets, but no multiple of %d lies within %d to %d, those of %s", m, s.Lo, s.Hi, name)
 		return Expr{k: k, err: errReported}
 	}
 	k.kernel.ir.Params = append(k.kernel.ir.Params, &cir.Param{Pos: k.position(), Name: name, Class: cir.Dim, Sym: s})
@@ -81,6 +91,7 @@ func (k *K) argument(op, name string) bool {
 
 // Require states a condition on Dims that the launcher checks; message says what is expected.
 func (k *K) Require(c Cond, message string) {
+	given("Require", k)
 	if err := c.mistake(); err != nil {
 		k.errorf("Require", "%v", err)
 		return
@@ -96,7 +107,30 @@ func (k *K) Require(c Cond, message string) {
 	if !k.fits("Require", message, 0) {
 		return
 	}
+	if !ofIntegers(c.c) {
+		k.errorf("Require", "expects a condition on Dims, but got one on elements or scalars")
+		return
+	}
+	if holds, known := cir.Decide(c.c); known && !holds {
+		k.errorf("Require", "expects a condition that some sizes meet, but %q never holds within the bounds of its Dims", text.Short(message, 60))
+		return
+	}
 	k.kernel.ir.Requires = append(k.kernel.ir.Requires, cir.Require{Cond: c.c, Message: message})
+}
+
+// ofIntegers reports whether a condition compares integers only.
+func ofIntegers(c cir.Cond) bool {
+	switch c := c.(type) {
+	case cir.Cmp:
+		return true
+	case cir.And:
+		return !slices.ContainsFunc(c, func(c cir.Cond) bool { return !ofIntegers(c) })
+	case cir.Or:
+		return !slices.ContainsFunc(c, func(c cir.Cond) bool { return !ofIntegers(c) })
+	case cir.Not:
+		return ofIntegers(c.X)
+	}
+	return false
 }
 
 // Layout is the layout of the view, in elements, without its swizzle and offset.

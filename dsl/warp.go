@@ -11,11 +11,15 @@ import (
 
 // SyncWarp waits for all threads of the warp: what they did to memory before is visible to all of them then. It is a
 // Barrier for those that share memory with threads of their own warp only.
-func (k *K) SyncWarp() { k.add(ir.StmtOp{Stmt: cir.SyncWarp{Pos: k.position()}}) }
+func (k *K) SyncWarp() {
+	given("SyncWarp", k)
+	k.add(ir.StmtOp{Stmt: cir.SyncWarp{Pos: k.position()}})
+}
 
 // NamedBarrier waits at one of the block's barriers 1 to 15 until so many threads have come, whole warps of them: a
 // Barrier for some of the block's warps. Call it after Threads.
 func (k *K) NamedBarrier(id, threads int) {
+	given("NamedBarrier", k)
 	if err := cir.CheckNamedBarrier(id, threads, k.kernel.ir.Threads); err != nil {
 		k.errorf("NamedBarrier", "%v", err)
 		return

@@ -40,11 +40,13 @@ func WarpgroupGemm[D, A, B, C elem.Any](m TiledMMA[D, A, B, C], a Tensor[Smem, A
 
 // WarpgroupArrive orders accumulators that were set before the products that follow (warpgroup_arrive).
 func (k *K) WarpgroupArrive() {
+	given("WarpgroupArrive", k)
 	k.add(ir.StmtOp{Stmt: cir.WarpgroupArrive{Pos: k.position()}})
 }
 
 // WarpgroupCommitBatch closes the group of the products since the last one (warpgroup_commit_batch).
 func (k *K) WarpgroupCommitBatch() {
+	given("WarpgroupCommitBatch", k)
 	k.batches = append(k.batches, nil)
 	k.add(ir.StmtOp{Stmt: cir.WarpgroupCommit{Pos: k.position()}})
 }
@@ -53,6 +55,7 @@ func (k *K) WarpgroupCommitBatch() {
 // written again, and accumulators that none of the last n batches before it in the kernel's text adds to may be used. In a
 // Loop, WarpgroupWait(0) completes those of the Loop's later products, too, which are of the round before.
 func (k *K) WarpgroupWait(n int) {
+	given("WarpgroupWait", k)
 	if n < 0 || n > 7 {
 		k.errorf("WarpgroupWait", "expects 0 to 7 groups, but got %d", n)
 		return

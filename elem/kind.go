@@ -2,7 +2,10 @@
 // Kind that describes each of them to the layout algebra, the printers and the emulator.
 package elem
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Kind names an element type at run time of the generator.
 type Kind uint8
@@ -103,5 +106,9 @@ func ParseKind(code string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return Invalid, fmt.Errorf("elem: %q is not an element code", code)
+	var known []string
+	for k := Invalid + 1; k < numKinds; k++ {
+		known = append(known, kinds[k].code)
+	}
+	return Invalid, fmt.Errorf("elem: expected one of the element types %s, but got %q", strings.Join(known, ", "), code)
 }

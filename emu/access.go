@@ -6,6 +6,7 @@ import (
 
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 func firstLane(m uint32) int { return bits.TrailingZeros32(m) & 31 }
@@ -76,7 +77,7 @@ func (w *warp) outOfBounds(a *area, lane int, i, n int64) {
 	if n > 1 {
 		what = fmt.Sprintf("%s[%d] to [%d]", a.name, i, i+n-1)
 	}
-	f.Message = fmt.Sprintf("accesses %s, but it has %d elements", what, a.count)
+	f.Message = fmt.Sprintf("accesses %s, but %s has %s", what, a.name, text.Count(a.count, "element"))
 }
 
 func (w *warp) misaligned(a *area, lane int, i, size int64) {
@@ -85,11 +86,11 @@ func (w *warp) misaligned(a *area, lane int, i, size int64) {
 		return
 	}
 	if a.align%size != 0 {
-		f.Message = fmt.Sprintf("a vector of %d bytes at %s[%d], whose base is aligned to %d bytes only",
+		f.Message = fmt.Sprintf("a vector of %d bytes at %s[%d], but the base of %[2]s is aligned to %[4]d bytes only",
 			size/8, a.name, i, a.align/8)
 		return
 	}
-	f.Message = fmt.Sprintf("a vector of %d bytes at %s[%d], byte %d", size/8, a.name, i, (a.base+i*int64(a.bits))/8)
+	f.Message = fmt.Sprintf("a vector of %d bytes at %s[%d], which is byte %d and no multiple of %[1]d", size/8, a.name, i, (a.base+i*int64(a.bits))/8)
 }
 
 // repack regroups n bits of elements of from bits into elements of to bits, lowest first.

@@ -69,7 +69,7 @@ func (b *block) unwaited() {
 		w := b.warps[threadOf(rec)/32]
 		w.now = stmtOf(rec)
 		if f := w.find(Unwaited, "", threadOf(rec)%32, -1); f != nil {
-			f.Message = "starts a copy that is still in flight when its thread ends"
+			f.Message = "starts an asynchronous copy that is still in flight when its thread ends"
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (c *compiler) cpAsync(s cir.CpAsyncStmt) func(*warp) {
 	from := src.mem.desc()
 	n := c.asyncOp(s, dst.mem.desc(), from)
 	if !ok {
-		c.fail("internal: %s has no cells", dst.mem.desc().name)
+		c.fail("%s has no cells", dst.mem.desc().name)
 	}
 	pred := c.cond(s.Pred, 2)
 	valid := c.spread(constant(int64(n)), 2)
@@ -147,7 +147,7 @@ func (w *warp) asyncSources(m uint32, from *area, at, valid *[32]int64, n, size 
 		switch {
 		case k < 0 || k > n:
 			if f := w.find(OutOfBounds, from.name, lane, at[lane]); f != nil {
-				f.Message = sprint("copies ", k, " valid elements of a vector of ", n)
+				f.Message = sprint("a cp.async that copies ", k, " elements of a vector of ", n)
 			}
 			m &^= bit
 		case k == 0:

@@ -156,7 +156,7 @@ func (g *gmem) atomic(w *warp, lane int, index int64, f func(uint64) uint64) uin
 	}
 	if !g.defined && g.firstWrite[index] == 0 && g.firstAtomic[index] == 0 {
 		if e := w.find(Uninitialised, g.name, lane, index); e != nil {
-			e.Message = "changes " + g.element(index) + ", which was never written"
+			e.Message = "changes " + g.element(index) + " atomically, which was never written"
 		}
 	}
 	note(&g.firstAtomic[index], &g.lastAtomic[index], access(w.b.number, w.thread(lane), w.now))

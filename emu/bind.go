@@ -189,7 +189,7 @@ func (b *binding) requires() error {
 // launch evaluates the grid. A component that was never set counts as 1.
 func (b *binding) launch() error {
 	if t := b.kernel.Threads; t < 1 || t > 1024 {
-		return &KernelError{Kernel: b.kernel.Name, Message: fmt.Sprintf("expects 1 to 1024 threads, but got %d", t)}
+		return &KernelError{Kernel: b.kernel.Name, Message: fmt.Sprintf("expects 1 to 1024 threads, but got %d", t), malformed: true}
 	}
 	for i, e := range b.kernel.Grid {
 		if e.Is(0) {

@@ -31,8 +31,13 @@ type compiler struct {
 	pos     cir.Pos
 }
 
-// fail ends the compilation; compile catches it.
+// fail ends the compilation of C IR that no verified kernel has; compile catches it.
 func (c *compiler) fail(format string, args ...any) {
+	panic(&KernelError{Pos: c.pos, Kernel: c.prog.name, Message: fmt.Sprintf(format, args...), malformed: true})
+}
+
+// refuse ends the compilation of a kernel that is right, but cannot be run so.
+func (c *compiler) refuse(format string, args ...any) {
 	panic(&KernelError{Pos: c.pos, Kernel: c.prog.name, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -222,7 +227,7 @@ func (c *compiler) symbol(s *sym.Symbol) integer {
 // within refuses a launch that leaves an index's bounds, on which the kernel's code relies.
 func (c *compiler) within(s *sym.Symbol, last int64) {
 	if last > s.Hi {
-		c.fail("%s goes up to %d, but the kernel relies on at most %d", s.Name, last, s.Hi)
+		c.refuse("%s goes up to %d in this grid, but the kernel was generated for at most %d: declare larger bounds, or give smaller sizes", s.Name, last, s.Hi)
 	}
 }
 
@@ -271,7 +276,7 @@ func (c *compiler) set(s *sym.Symbol, at slot, x integer) func(*warp) {
 	if !at.lane {
 		u := x.u
 		if x.l != nil {
-			c.fail("internal: %s differs by lane", s.Name)
+			c.fail("%s differs by lane", s.Name)
 		}
 		return func(w *warp) {
 			v := u.at(w)
@@ -304,10 +309,23 @@ func broken(s *sym.Symbol, v int64) bool {
 func (w *warp) intRange(s *sym.Symbol, v int64, lane int) {
 	w.lied = true
 	if f := w.find(IntRange, s.Name, lane, -1); f != nil {
-		f.Message = fmt.Sprintf("%s promises %d to %d", s.Name, s.Lo, s.Hi)
-		if s.Multiple > 1 {
-			f.Message += fmt.Sprintf(" and a multiple of %d", s.Multiple)
-		}
-		f.Message += fmt.Sprintf(", but it is %d", v)
+		f.Message = fmt.Sprintf("%s is declared as %s, but it is %d", s.Name, declared(s), v)
 	}
+}
+
+// declared is what is known of a symbol, in words.
+func declared(s *sym.Symbol) string {
+	var out []string
+	switch below, above := s.Lo <= -sym.Unbounded, s.Hi >= sym.Unbounded; {
+	case !below && !above:
+		out = append(out, fmt.Sprintf("%d to %d", s.Lo, s.Hi))
+	case !below:
+		out = append(out, fmt.Sprintf("at least %d", s.Lo))
+	case !above:
+		out = append(out, fmt.Sprintf("at most %d", s.Hi))
+	}
+	if s.Multiple > 1 {
+		out = append(out, fmt.Sprintf("a multiple of %d", s.Multiple))
+	}
+	return strings.Join(out, " and ")
 }

@@ -3,6 +3,7 @@ package emu
 import (
 	"github.com/gocute/gocute/algebra/sym"
 	"github.com/gocute/gocute/gen/cir"
+	"github.com/gocute/gocute/internal/text"
 )
 
 func (c *compiler) loop(s cir.For) func(*warp) {
@@ -170,8 +171,8 @@ func (r *regAt) at(w *warp) int {
 	i := r.index.at(w)
 	if i < 0 || i+int64(r.n) > r.reg.count {
 		if f := w.find(OutOfBounds, r.reg.name, firstLane(w.mask), i); f != nil {
-			f.Message = sprint("elements ", i, " to ", i+int64(r.n)-1, " of register array ", r.reg.name,
-				", which has ", r.reg.count)
+			f.Message = sprint("accesses elements ", i, " to ", i+int64(r.n)-1, " of register array ", r.reg.name,
+				", which has ", text.Count(r.reg.count, "element"))
 		}
 		return -1
 	}

@@ -72,18 +72,18 @@ func TestCopyTail(t *testing.T) {
 	require.Equal(t, "in", f.Mem)
 	require.EqualValues(t, 252, f.Index)
 	require.Equal(t, []int{63}, f.Threads)
-	require.EqualError(t, f, "k.go:3: copy: out-of-bounds: accesses in[252] to [255], but it has 254 elements"+
+	require.EqualError(t, f, "k.go:3: copy: out-of-bounds: accesses in[252] to [255], but in has 254 elements"+
 		" (block 0,0,0, thread 63); guard the access with the true extents, or enlarge the array")
 }
 
 func TestMisaligned(t *testing.T) {
 	m := vectorCopy(elem.KF32, 4, 2, true)
 	f := m.wantOnly(t, run(t, m.k, copyArgs(elem.KF32, 1024), Options{}), "load", Misaligned, Misaligned)
-	require.Contains(t, f.Message, "16 bytes at in[2], byte 8")
+	require.Contains(t, f.Message, "16 bytes at in[2], which is byte 8 and no multiple of 16")
 	m = vectorCopy(elem.KF32, 4, 0, true)
 	m.k.Params[1].Mem.Align = 4
 	f = m.wantOnly(t, run(t, m.k, copyArgs(elem.KF32, 1024), Options{}), "load", Misaligned)
-	require.Contains(t, f.Message, "whose base is aligned to 4 bytes only")
+	require.Contains(t, f.Message, "the base of in is aligned to 4 bytes only")
 }
 
 func TestUnwritten(t *testing.T) {

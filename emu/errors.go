@@ -21,14 +21,28 @@ type RequireError struct {
 
 func (e *RequireError) Error() string { return fmt.Sprintf("emu: %s: %s", e.Kernel, e.Message) }
 
-// KernelError is a kernel that cannot be run at all: its C IR is malformed or uses an unknown instruction.
+// KernelError is a kernel that cannot be run at all: its grid leaves the bounds that it was generated for, it does what
+// exact mode has not, or its C IR is malformed or uses an unknown instruction, which is an internal error.
 type KernelError struct {
 	Pos             cir.Pos
 	Kernel, Message string
+
+	malformed bool
 }
 
 func (e *KernelError) Error() string {
-	return fmt.Sprintf("%s: %s: %s", place(e.Pos), e.Kernel, e.Message)
+	if e.malformed {
+		return "internal error: emu: " + at(e.Pos) + e.Kernel + ": " + e.Message
+	}
+	return at(e.Pos) + e.Kernel + ": " + e.Message
+}
+
+// at is a position before a message, or nothing where there is none.
+func at(p cir.Pos) string {
+	if p.File == "" {
+		return ""
+	}
+	return place(p) + ": "
 }
 
 // InternalError is a mistake of the emulator.
@@ -39,5 +53,5 @@ type InternalError struct {
 }
 
 func (e *InternalError) Error() string {
-	return fmt.Sprintf("internal error: emu: %s: %s: %v", place(e.Pos), e.Kernel, e.Cause)
+	return fmt.Sprintf("internal error: emu: %s%s: %v", at(e.Pos), e.Kernel, e.Cause)
 }

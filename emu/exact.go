@@ -1,7 +1,9 @@
 package emu
 
 import (
+	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/gen/cir"
@@ -12,7 +14,7 @@ import (
 // kinds keep it. What has no meaning there (an order, rounding to integers, functions) is refused.
 
 func (c *compiler) inexact(what string, args ...any) {
-	c.fail("exact mode: "+what+", which has no meaning in a field", args...)
+	c.refuse("exact mode computes in a finite field, which has no order and no rounding, but "+what, args...)
 }
 
 // residue is bitsOf in exact mode.
@@ -64,7 +66,7 @@ func (c *compiler) residue(v cir.Value, depth int) bitsFn {
 			return out
 		}
 	}
-	c.inexact("the kernel computes a %T", v)
+	c.inexact("the kernel computes %s", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", v), "cir.")))
 	return nil
 }
 
@@ -90,7 +92,7 @@ func (c *compiler) residueBinary(v cir.Binary, depth int) bitsFn {
 		c.inexact("the kernel computes %s", v.Op)
 	}
 	if v.Op == cir.DivOp && (!fixedValue(v.Y) || !v.Kind().IsFloat()) {
-		c.inexact("the kernel divides %s by what it computes", v.Kind())
+		c.inexact("the kernel divides %s by a value that it computes", v.Kind())
 	}
 	return c.residues(depth, f, v.X, v.Y)
 }
@@ -147,7 +149,7 @@ func (c *compiler) residueCmp(x cir.ValCmp, depth int) cond {
 // regroups refuses, in exact mode, a move that cuts elements.
 func (c *compiler) regroups(cuts bool, what string) {
 	if c.prog.exact && cuts {
-		c.fail("exact mode: %s moves elements in parts, which a field has not", what)
+		c.refuse("exact mode moves whole elements only, but %s moves parts of them", what)
 	}
 }
 

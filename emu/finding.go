@@ -45,27 +45,27 @@ var remedies = map[Check]string{
 	OutOfBounds:   "guard the access with the true extents, or enlarge the array",
 	Misaligned:    "use a narrower vector, or an offset and a base that are multiples of it",
 	Uninitialised: "write the element on every path before this read",
-	ReadInFlight:  "wait for the copy's group first: commit it, and leave fewer groups pending; of a tensor's copy, for the phase that it counts in",
+	ReadInFlight:  "wait for the copy before this read: commit its cp.async group and leave fewer groups pending (CommitGroup, WaitGroup); of a TMA load, wait for the phase of its mbarrier",
 	Unpublished:   "put a barrier between the wait and this read",
 	WriteInFlight: "wait for the copy before its destination is used again",
-	Race:          "put a barrier, or in one warp a warp sync, between the two accesses; after products of warpgroups, commit them and wait (WarpgroupCommitBatch, WarpgroupWait)",
-	Unwaited:      "wait for the thread's last groups (WaitGroup 0; WarpgroupCommitBatch and WarpgroupWait 0) and phases before the kernel ends",
+	Race:          "put a barrier, or in one warp a warp sync, between the two accesses; after a wgmma, commit it and wait for it (WarpgroupCommitBatch, WarpgroupWait)",
+	Unwaited:      "wait before the kernel ends: for cp.async with WaitGroup(0), for wgmma with WarpgroupCommitBatch and WarpgroupWait(0), for a TMA load for the phase of its mbarrier",
 	LaneConflict:  "give every lane an element of its own",
 	DoubleWrite:   "partition the tensor so that one thread owns each element",
 	NotWritten:    "let the grid and the tiles cover the tensor, and guard by its true extents only",
-	GlobalRace:    "read from another buffer than the one that is written, arrive at a counter in between, or split the kernel",
-	Uncounted:     "let exactly as many blocks arrive at each counter as it counts",
-	Unfenced:      "put a WarpgroupArrive between that use and the product",
-	Proxy:         "let TMALoad alone write what it writes and what products of warpgroups read",
+	GlobalRace:    "read another buffer than the one that is written, order the blocks by a counter (Arrive), or split the kernel in two",
+	Uncounted:     "let exactly as many blocks call Arrive on each counter as its count says",
+	Unfenced:      "put a WarpgroupArrive between that use and the wgmma",
+	Proxy:         "let only TMALoad write shared memory that TMALoad or wgmma uses: the DSL has no fence between ordinary stores and the async proxy",
 	Divergent:     "move the statement out of the condition so that all threads execute it",
-	Deadlock:      "let every warp of the block reach the barrier, and every phase get the arrivals and the bytes that it expects",
-	NoLane:        "let all lanes that give or take a value execute the statement, with all of them in its mask",
-	Overflow:      "raise the declared bounds, from which the width is chosen, to what really occurs",
-	IntRange:      "correct the bounds of the symbol; the emitted code relies on them",
+	Deadlock:      "let every warp of the block reach the barrier, and every phase of an mbarrier get the arrivals and the bytes that it expects",
+	NoLane:        "let all lanes that give or take a value execute the statement, and let its mask have exactly those",
+	Overflow:      "widen the bounds declared for its Dims and Vars to the values that occur: the printed code takes the width of integers from them",
+	IntRange:      "correct the bounds declared for it; the printed code relies on them",
 
-	RegisterInFlight: "commit the products and wait for them first: WarpgroupCommitBatch, and a WarpgroupWait that covers their batch",
+	RegisterInFlight: "commit the wgmma and wait for it first: WarpgroupCommitBatch, and a WarpgroupWait that covers its batch",
 
-	Division: "make the divisor positive",
+	Division: "give a divisor that is positive for all arguments and threads",
 }
 
 // Finding is one mistake of a kernel, as first seen; Count says how often it happened.
@@ -86,13 +86,11 @@ type Finding struct {
 // Error is the finding in one line: file:line: kernel: check: what, where; remedy.
 func (f *Finding) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s: %s: %s (block %d,%d,%d", place(f.Pos), f.Kernel, f.Check, f.Message,
-		f.Block[0], f.Block[1], f.Block[2])
-	if len(f.Threads) > 0 {
-		fmt.Fprintf(&b, ", thread %d", f.Threads[0])
+	fmt.Fprintf(&b, "%s: %s: %s: %s", place(f.Pos), f.Kernel, f.Check, f.Message)
+	if len(f.Threads) > 0 { // else it is of all blocks
+		fmt.Fprintf(&b, " (block %d,%d,%d, thread %d)", f.Block[0], f.Block[1], f.Block[2], f.Threads[0])
 	}
-	b.WriteString(")")
-	if f.Count > 1 {
+	if f.Count > 1 && f.Check != NotWritten { // whose message has it
 		fmt.Fprintf(&b, ", %d times", f.Count)
 	}
 	fmt.Fprintf(&b, "; %s", f.Remedy)

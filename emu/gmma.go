@@ -237,7 +237,7 @@ func (o *smemMatrix) one(w *warp) int64 {
 	for _, i := range index {
 		if i != index[0] {
 			if f := w.find(Divergent, o.mem.name, 0, index[0]); f != nil {
-				f.Message = sprint("a product whose operand begins at ", o.mem.name, "[", index[0], "] in one thread and at [", i, "] in another")
+				f.Message = sprint("a wgmma whose operand begins at ", o.mem.name, "[", index[0], "] in one thread and at [", i, "] in another")
 			}
 			panic(aborted{})
 		}
@@ -254,7 +254,7 @@ func (o *smemMatrix) aligned(w *warp, at int64) bool {
 		return true
 	}
 	if f := w.find(Misaligned, o.mem.name, 0, at); f != nil {
-		f.Message = sprint("an operand at ", o.mem.name, "[", at, "], byte ", byteAt, ", expects ", need, " bytes in the first of 8 rows of ", row)
+		f.Message = sprint("a wgmma operand at ", o.mem.name, "[", at, "], byte ", byteAt, " of shared memory, which must be a multiple of 16 bytes, with ", need, " bytes in the first of 8 rows of ", row, " bytes")
 	}
 	return false
 }

@@ -119,10 +119,11 @@ func (g *gmem) disordered(w *warp, lane int, i int64, other stamp, verb, what st
 	if f == nil {
 		return
 	}
+	f.Other = w.b.prog.pos[accessStmt(other.who)]
 	f.Message = sprint(verb, " ", g.element(i))
 	at := w.b.prog.blockAt(accessBlock(other.who))
-	f.Message += fmt.Sprintf(", %s by thread %d of block %d,%d,%d, whose arrival this block has not seen", what, accessThread(other.who), at[0], at[1], at[2])
-	f.Other = w.b.prog.pos[accessStmt(other.who)]
+	f.Message += fmt.Sprintf(", %s by thread %d of block %d,%d,%d at %s, and no counter (Arrive) orders this block after that", what,
+		accessThread(other.who), at[0], at[1], at[2], place(f.Other))
 }
 
 // reviewCounters looks for counters that are not back at zero.
@@ -135,7 +136,7 @@ func (p *program) reviewCounters(out *findings) {
 			}
 			if f := out.add(key{check: Uncounted, stmt: c.stmt, mem: g.name}); f != nil {
 				f.Kernel, f.Index, f.Pos = p.name, i, p.pos[c.stmt]
-				f.Message = fmt.Sprintf("%s is left at %d, for %d blocks were to arrive at it", g.element(i), c.value, c.of)
+				f.Message = fmt.Sprintf("the counter %s expects arrivals of %d blocks, but is left at %d when the kernel ends", g.element(i), c.of, c.value)
 			}
 		}
 	}

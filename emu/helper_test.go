@@ -42,7 +42,7 @@ func (m *maker) dim(name string) sym.Expr {
 
 func (m *maker) global(name string, k elem.Kind, count sym.Expr, mode string) *cir.Mem {
 	mem := &cir.Mem{Name: name, Space: cir.Global, Elem: k, Count: count, Align: 16}
-	m.k.Params = append(m.k.Params, &cir.Param{Name: name, Class: cir.Pointer, Elem: k, Mem: mem,
+	m.k.Params = append(m.k.Params, &cir.Param{Pos: cir.Pos{File: "/some/where/k.go", Line: 1}, Name: name, Class: cir.Pointer, Elem: k, Mem: mem,
 		Read: mode != "w", Write: mode != "r"})
 	return mem
 }
@@ -74,7 +74,23 @@ func run(t *testing.T, k *cir.Kernel, args Args, opt Options) *Report {
 	t.Helper()
 	rep, err := Run(context.Background(), k, args, opt)
 	require.NoError(t, err)
+	placed(t, rep)
 	return rep
+}
+
+// placed asserts that every finding says where it is, and where the other access is if there is one.
+func placed(t *testing.T, rep *Report) {
+	t.Helper()
+	for _, f := range rep.Findings {
+		require.NotEmpty(t, f.Pos.File, "%v", f)
+		require.Positive(t, f.Pos.Line, "%v", f)
+		require.NotEmpty(t, f.Kernel, "%v", f)
+		require.NotEmpty(t, f.Message, "%v", f)
+		require.NotEmpty(t, f.Remedy, "%v", f)
+		if len(f.Threads) > 1 && f.Check != Deadlock { // there the other warp has ended
+			require.Positive(t, f.Other.Line, "%v", f)
+		}
+	}
 }
 
 // wantOnly asserts that the run found exactly these checks, the first at the marked line.

@@ -94,7 +94,7 @@ func (c *compiler) mbarrierArrive(s cir.MBarrierArrive) func(*warp) {
 		lanes := w.mask
 		if s.OncePerWarp {
 			if w.mask != w.full {
-				w.diverged("an arrival for the whole warp")
+				w.diverged("the arrival of a whole warp at an mbarrier")
 			}
 			w.syncWarp()
 			lanes = 1
@@ -178,8 +178,8 @@ func (w *warp) phaseOver(a barAddress, parity perLane) bool {
 	for m := w.mask; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros32(m)
 		if b := a.at(w, lane, index); b != nil && int64(b.phase&1) == p[lane] {
-			w.waits = fmt.Sprintf("waits for a phase of parity %d of %s[%d], which has %d of %d arrivals%s",
-				p[lane], a.mem.name, index[lane], b.count-b.pending, b.count, b.bytes())
+			w.waits = fmt.Sprintf("waits at mbarrier %s[%d] for its phase of parity %d, which has %d of %d arrivals%s",
+				a.mem.name, index[lane], p[lane], b.count-b.pending, b.count, b.bytes())
 			return false
 		}
 	}

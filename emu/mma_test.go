@@ -157,7 +157,7 @@ func TestUnknownInstructions(t *testing.T) {
 	_, err := Run(t.Context(), m.k, nil, Options{})
 	var kernel *KernelError
 	require.ErrorAs(t, err, &kernel)
-	require.EqualError(t, err, "k.go:1: mma: instruction mma.sync.aligned.m8n8k99.row.col.f16.f16.f16.f16 cannot be emulated")
+	require.EqualError(t, err, "internal error: emu: k.go:1: mma: instruction mma.sync.aligned.m8n8k99.row.col.f16.f16.f16.f16 cannot be emulated")
 }
 
 func TestMMAWithoutAllLanes(t *testing.T) {

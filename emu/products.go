@@ -84,7 +84,7 @@ func (p *products) read(w *warp, m *smem, c, n int) {
 			continue
 		}
 		if f := w.find(Proxy, m.name, 0, m.element(i)); f != nil {
-			f.Message = m.text("multiplies", i) + ", which no copy of a tensor wrote"
+			f.Message = m.text("wgmma reads", i) + ", which no TMALoad wrote"
 			w.other(f, threadOf(s.w[i]), stmtOf(s.w[i]), "but an ordinary store")
 		}
 	}
@@ -98,9 +98,9 @@ func (p *products) touch(w *warp, e, n int, verb string) {
 	for i := e; i < e+n; i++ {
 		a := &p.acc[i]
 		if a.group != 0 {
-			what := ", which a product in flight changes"
+			what := ", which a wgmma in flight accumulates into"
 			if a.group <= p.done {
-				what = ", whose product was waited for by no statement that names it"
+				what = ", whose wgmma was waited for, but by no WarpgroupWait for this accumulator"
 			}
 			p.misused(w, RegisterInFlight, i, verb+" register ", what, "started")
 		}
@@ -135,7 +135,7 @@ func (p *products) accumulate(w *warp, regs []int) {
 	for i, e := range regs {
 		a := &p.acc[e]
 		if a.used {
-			p.misused(w, Unfenced, e, "accumulates into ", "", "used with no fence since")
+			p.misused(w, Unfenced, e, "accumulates into ", "", "with no WarpgroupArrive since its use")
 		}
 		if a.group > p.done && int(a.place) == i && int(a.of) == len(regs) {
 			flying++
@@ -144,7 +144,7 @@ func (p *products) accumulate(w *warp, regs []int) {
 	for i, e := range regs {
 		a := &p.acc[e]
 		if a.group > p.done && flying < len(regs) {
-			p.misused(w, RegisterInFlight, e, "accumulates into ", ", which a product in flight changes as another accumulator", "started")
+			p.misused(w, RegisterInFlight, e, "accumulates into ", ", which a wgmma in flight accumulates into as part of another accumulator", "started")
 		}
 		*a = accumulator{group: p.open.number, place: uint16(i), of: uint16(len(regs)), stmt: w.now}
 	}
@@ -165,9 +165,9 @@ func (p *products) together(w *warp, a, b int64) {
 	}
 	if f := w.find(Divergent, "", 0, -1); f != nil {
 		f.Other = w.b.prog.pos[first.stmt]
-		f.Message = "other warps of the warpgroup multiply other operands"
+		f.Message = "this warp's wgmma has other operands than that of other warps of its warpgroup"
 		if first.stmt != w.now {
-			f.Message = "other warps of the warpgroup are at " + place(f.Other)
+			f.Message = "this warp is here, but other warps of its warpgroup are at " + place(f.Other)
 		}
 	}
 	panic(aborted{})
@@ -178,7 +178,7 @@ func (p *products) left(w *warp) {
 	if p.steps < len(*p.log) {
 		w.now = (*p.log)[p.steps].stmt
 		if f := w.find(Divergent, "", 0, -1); f != nil {
-			f.Message = sprint("warp ", w.id, " ends without this step, which other warps of its warpgroup take")
+			f.Message = sprint("warp ", w.id, " ends without this statement, which other warps of its warpgroup execute")
 		}
 		return
 	}
@@ -193,7 +193,7 @@ func (p *products) left(w *warp) {
 		}
 		w.now = g.stmt
 		if f := w.find(Unwaited, "", 0, -1); f != nil {
-			f.Message = "starts a product that is still in flight when its warp ends"
+			f.Message = "starts a wgmma that is still in flight when its warp ends"
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (p *products) left(w *warp) {
 // warpgroupArrive compiles the fence of registers.
 func (c *compiler) warpgroupArrive() func(*warp) {
 	return func(w *warp) {
-		w.whole("a fence of registers")
+		w.whole("WarpgroupArrive (wgmma.fence)")
 		w.b.counts.instr[kGMMAArrive]++
 		if p := w.gmma; p != nil {
 			p.together(w, 0, 0)
@@ -215,7 +215,7 @@ func (c *compiler) warpgroupArrive() func(*warp) {
 // warpgroupCommit closes the open group.
 func (c *compiler) warpgroupCommit() func(*warp) {
 	return func(w *warp) {
-		w.whole("a commit of products")
+		w.whole("WarpgroupCommitBatch (wgmma.commit_group)")
 		w.b.counts.instr[kGMMACommit]++
 		if p := w.gmma; p != nil {
 			p.together(w, 0, 0)
@@ -237,7 +237,7 @@ func (c *compiler) warpgroupWait(s cir.WarpgroupWait) func(*warp) {
 	}
 	c.prog.yields = true
 	return func(w *warp) {
-		w.whole("a wait for products")
+		w.whole("WarpgroupWait (wgmma.wait_group)")
 		w.pause()
 		w.b.counts.instr[kGMMAWait]++
 		if p := w.gmma; p != nil {

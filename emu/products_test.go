@@ -123,14 +123,14 @@ func TestBrokenProducts(t *testing.T) {
 		checks  []Check
 		message string
 	}{
-		"no fence":          {func(b *single) { b.arrive = nil }, "mma", []Check{Unfenced}, "accumulates into acc[0], used with no fence since at k.go:10"},
+		"no fence":          {func(b *single) { b.arrive = nil }, "mma", []Check{Unfenced}, "accumulates into acc[0], with no WarpgroupArrive since its use at k.go:10"},
 		"a fence too early": {func(b *single) { b.fill, b.arrive = b.arrive, b.fill }, "mma", []Check{Unfenced}, ""},
 		"a read before the product": {func(b *single) {
 			b.arrive = append(b.arrive, cir.SetReg{Pos: b.at(), Dst: ref(b.tmp, 0, 1), Value: cir.RegElem{Ref: first(b)}})
 		}, "mma", []Check{Unfenced}, ""},
 		"a read in flight": {func(b *single) {
 			use(b, cir.SetReg{Pos: mark(b, "use"), Dst: ref(b.tmp, 0, 1), Value: cir.RegElem{Ref: first(b)}})
-		}, "use", []Check{RegisterInFlight}, "reads register acc[3], which a product in flight changes, started at k.go:12"},
+		}, "use", []Check{RegisterInFlight}, "reads register acc[3], which a wgmma in flight accumulates into, started at k.go:12"},
 		"a write in flight": {func(b *single) { use(b, cir.SetReg{Pos: mark(b, "use"), Dst: first(b), Value: one}) }, "use", []Check{RegisterInFlight}, ""},
 		"a fill in flight":  {func(b *single) { use(b, cir.Fill{Pos: mark(b, "use"), Reg: b.acc}) }, "use", []Check{RegisterInFlight}, ""},
 		"a load in flight": {func(b *single) {
@@ -145,15 +145,15 @@ func TestBrokenProducts(t *testing.T) {
 		"a wait for the first of two groups": {func(b *single) {
 			b.mma = append(b.mma[:2:2], append([]cir.Stmt{b.commit[0]}, b.mma[2:]...)...)
 			b.wait = []cir.Stmt{cir.WarpgroupWait{Pos: b.at(), Pending: 1, Regs: []*cir.Reg{b.acc}}}
-		}, "epilogue", []Check{RegisterInFlight}, "reads register acc[0], which a product in flight changes, started at k.go:12"},
+		}, "epilogue", []Check{RegisterInFlight}, "reads register acc[0], which a wgmma in flight accumulates into, started at k.go:12"},
 		"a wait that names nothing": {func(b *single) { b.wait = []cir.Stmt{cir.WarpgroupWait{Pos: b.at()}} }, "epilogue", []Check{RegisterInFlight},
-			"reads register acc[0], whose product was waited for by no statement that names it, started at k.go:12"},
+			"reads register acc[0], whose wgmma was waited for, but by no WarpgroupWait for this accumulator, started at k.go:12"},
 		"no commit":        {func(b *single) { b.commit = nil }, "epilogue", []Check{RegisterInFlight}, ""},
 		"never waited for": {func(b *single) { b.wait, b.after = nil, nil }, "mma", []Check{Unwaited, NotWritten}, ""},
 		"never committed":  {func(b *single) { b.commit, b.wait, b.after = nil, nil, nil }, "mma", []Check{Unwaited, NotWritten}, ""},
 		"other accumulators": {func(b *single) {
 			b.edit(func(s *cir.WarpgroupMMA) { s.D[0], s.D[1] = s.D[1], s.D[0] })
-		}, "mma", []Check{RegisterInFlight}, "accumulates into acc[1], which a product in flight changes as another accumulator, started at k.go:12"},
+		}, "mma", []Check{RegisterInFlight}, "accumulates into acc[1], which a wgmma in flight accumulates into as part of another accumulator, started at k.go:12"},
 		"some other accumulators": {func(b *single) {
 			b.edit(func(s *cir.WarpgroupMMA) { s.D[7] = ref(b.acc, 15, 1) })
 		}, "mma", []Check{RegisterInFlight}, ""},
@@ -165,7 +165,7 @@ func TestBrokenProducts(t *testing.T) {
 		"an operand of stores": {func(b *single) {
 			b.before = append(b.await, store(b, b.sB, 5), cir.Barrier{Pos: b.at()})
 			b.await = nil
-		}, "mma", []Check{Proxy}, "multiplies sB[5], which no copy of a tensor wrote, but an ordinary store by thread 5 at k.go:17"},
+		}, "mma", []Check{Proxy}, "wgmma reads sB[5], which no TMALoad wrote, but an ordinary store by thread 5 at k.go:17"},
 		"a store into an operand": {func(b *single) { b.after = append([]cir.Stmt{store(b, b.sA, 77)}, b.after...) }, "store", []Check{Race}, ""},
 		"a store into an operand in flight": {func(b *single) {
 			use(b, cir.SyncWarp{Pos: b.at()})
@@ -187,22 +187,22 @@ func TestBrokenProducts(t *testing.T) {
 		}, "load", []Check{Race}, ""},
 		"a lane less": {func(b *single) {
 			b.mma[1] = cir.If{Pos: b.at(), Cond: lt(tid, n(127)), Then: []cir.Stmt{b.mma[1]}}
-		}, "mma", []Check{Divergent}, "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 with 31 of 32 threads"},
+		}, "mma", []Check{Divergent}, "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 is executed by 31 of 32 threads"},
 		"a warp less": {func(b *single) {
 			b.mma[3] = cir.If{Pos: b.at(), Cond: lt(tid, n(96)), Then: []cir.Stmt{b.mma[3]}}
 			b.commit, b.wait, b.after = nil, nil, nil
-		}, "mma", []Check{Divergent, Unwaited}, "warp 3 ends without this step, which other warps of its warpgroup take"},
+		}, "mma", []Check{Divergent, Unwaited}, "warp 3 ends without this statement, which other warps of its warpgroup execute"},
 		"a warp astray": {func(b *single) {
 			b.commit[0] = cir.If{Pos: b.at(), Cond: lt(tid, n(96)), Then: []cir.Stmt{cir.WarpgroupCommit{Pos: mark(b, "commit")}}}
 			b.mark("wait")
 			b.wait = []cir.Stmt{cir.WarpgroupWait{Pos: b.at(), Regs: []*cir.Reg{b.acc}}}
-		}, "wait", []Check{Divergent}, "other warps of the warpgroup are at k.go:17"},
+		}, "wait", []Check{Divergent}, "this warp is here, but other warps of its warpgroup are at k.go:17"},
 		"operands by warp": {func(b *single) {
 			b.edit(func(s *cir.WarpgroupMMA) { s.A.At.Index = tid.FloorDiv(n(32)).Mul(n(16)) })
-		}, "mma", []Check{Divergent}, "other warps of the warpgroup multiply other operands"},
+		}, "mma", []Check{Divergent}, "this warp's wgmma has other operands than that of other warps of its warpgroup"},
 		"operands by lane": {func(b *single) {
 			b.edit(func(s *cir.WarpgroupMMA) { s.B.At.Index = tid.Mod(n(2)).Mul(n(16)) })
-		}, "mma", []Check{Divergent}, "a product whose operand begins at sB[0] in one thread and at [16] in another"},
+		}, "mma", []Check{Divergent}, "a wgmma whose operand begins at sB[0] in one thread and at [16] in another"},
 		"an operand between chunks": {func(b *single) { b.edit(func(s *cir.WarpgroupMMA) { s.A.At.Index = n(4) }) }, "mma", []Check{Misaligned}, ""},
 		"an operand over its row":   {func(b *single) { b.edit(func(s *cir.WarpgroupMMA) { s.A.At.Index = n(56) }) }, "mma", []Check{Misaligned}, ""},
 		"an operand of later rows":  {func(b *single) { b.edit(func(s *cir.WarpgroupMMA) { s.B.At.Index = n(64) }) }, "mma", []Check{Misaligned}, ""},

@@ -64,7 +64,7 @@ func (s *shared) arrived(w *warp, m *smem, lane, c int, collective bool) bool {
 	case !boxed && batch >= s.done[t] && t>>5 != w.id && !w.before(s.w[c]): // no wait could help
 		if f := w.race(m.name, lane, m.element(c), stmtOf(rec)); f != nil {
 			f.Message = m.text("reads", c)
-			w.other(f, t, stmtOf(rec), "a copy to which was started")
+			w.other(f, t, stmtOf(rec), "an asynchronous copy to which was started")
 		}
 		return false
 	case batch >= s.done[t]:
@@ -75,7 +75,7 @@ func (s *shared) arrived(w *warp, m *smem, lane, c int, collective bool) bool {
 		return false
 	}
 	if f := w.find(Unpublished, m.name, lane, m.element(c)); f != nil {
-		f.Message = m.text("reads", c) + ", whose asynchronous copy was waited for, but no barrier followed"
+		f.Message = m.text("reads", c) + ", whose asynchronous copy was waited for, but with no barrier since"
 		w.other(f, t, stmtOf(rec), "started")
 	}
 	return false
@@ -163,7 +163,7 @@ func (s *shared) overwrite(w *warp, m *smem, lane, c int) {
 	case batch < w.clock.seen[t], batch < s.done[t] && t == w.thread(lane):
 		return
 	case batch < s.done[t]:
-		check, what = Race, ", whose asynchronous copy was waited for, but no barrier followed"
+		check, what = Race, ", whose asynchronous copy was waited for, but with no barrier since"
 	}
 	if f := w.findOr(check, m.name, lane, m.element(c), stmtOf(rec)); f != nil {
 		f.Message = m.text("writes", c) + what

@@ -148,7 +148,7 @@ func TestIntRange(t *testing.T) {
 	m.mark("let")
 	m.k.Body = []cir.Stmt{cir.Let{Pos: m.at(), Sym: v, Value: tid}}
 	f := m.wantOnly(t, run(t, m.k, nil, Options{}), "let", IntRange)
-	require.Equal(t, "v promises 0 to 15, but it is 16", f.Message)
+	require.Equal(t, "v is declared as 0 to 15, but it is 16", f.Message)
 }
 
 func TestRegisterFindings(t *testing.T) {

@@ -230,15 +230,15 @@ func (m *smem) beginAs(w *warp, lane int, index int64, in []uint64, rec uint64) 
 	}
 }
 
-// overOrdinary finds cells that ordinary stores wrote and the copy engine is to write: nothing keeps the two in order.
+// overOrdinary finds cells that ordinary stores wrote and TMA is to write: nothing keeps the two in order.
 func (s *shared) overOrdinary(w *warp, m *smem, lane, c, n int) {
 	for i := c; i < c+n; i++ {
 		if s.w[i] == 0 || s.tensor[i] {
 			continue
 		}
 		if f := w.find(Proxy, m.name, lane, m.element(i)); f != nil {
-			f.Message = m.text("copies a tensor over", i)
-			w.other(f, threadOf(s.w[i]), stmtOf(s.w[i]), "written by an ordinary store")
+			f.Message = m.text("TMALoad writes", i)
+			w.other(f, threadOf(s.w[i]), stmtOf(s.w[i]), "to which an ordinary store was made")
 		}
 	}
 }

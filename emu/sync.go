@@ -46,7 +46,7 @@ func (c *compiler) namedBarrier(s cir.NamedBarrier) func(*warp) {
 		}
 		if m.threads != s.Threads {
 			if f := w.find(Divergent, "", 0, -1); f != nil {
-				f.Message = fmt.Sprintf("barrier %d for %d threads, at which others wait for %d", s.ID, s.Threads, m.threads)
+				f.Message = fmt.Sprintf("named barrier %d for %d threads, at which other warps wait for %d", s.ID, s.Threads, m.threads)
 			}
 			panic(aborted{})
 		}
@@ -57,7 +57,7 @@ func (c *compiler) namedBarrier(s cir.NamedBarrier) func(*warp) {
 			m.done, w.b.named[s.ID] = true, nil
 		}
 		for !m.done {
-			w.waits = fmt.Sprintf("waits at barrier %d, to which %d of %d threads come", s.ID, m.come, m.threads)
+			w.waits = fmt.Sprintf("waits at named barrier %d, at which %d of %d threads have arrived", s.ID, m.come, m.threads)
 			w.spins++
 			w.pause()
 		}
@@ -71,11 +71,11 @@ func (w *warp) members(what string, mask uint32) {
 	switch {
 	case w.mask&^want != 0:
 		if f := w.find(NoLane, "", firstLane(w.mask&^want), -1); f != nil {
-			f.Message = fmt.Sprintf("%s of lanes %#08x, to which lane %d does not belong", what, mask, firstLane(w.mask&^want))
+			f.Message = fmt.Sprintf("%s with the mask %#08x is executed by lane %d, which is not in it", what, mask, firstLane(w.mask&^want))
 		}
 	case w.mask != want:
 		if f := w.find(Divergent, "", firstLane(want&^w.mask), -1); f != nil {
-			f.Message = fmt.Sprintf("%s with %d of %d threads", what, bits.OnesCount32(w.mask), bits.OnesCount32(want))
+			f.Message = fmt.Sprintf("%s is executed by %d of %d threads", what, bits.OnesCount32(w.mask), bits.OnesCount32(want))
 		}
 	default:
 		return
@@ -131,7 +131,7 @@ func (c *compiler) shuffle(s cir.Shuffle) func(*warp) {
 
 func (w *warp) noLane(lane, from int) {
 	if f := w.find(NoLane, "", lane, -1); f != nil {
-		f.Message = fmt.Sprintf("lane %d takes the value of lane %d, which does not take part", lane, from)
+		f.Message = fmt.Sprintf("lane %d takes the value of lane %d, which does not execute the shuffle", lane, from)
 	}
 }
 

@@ -30,11 +30,11 @@ const chunkBits = 16 * 8
 // swizzle is a byte address under Sw<b,4,3>: bits 4 to 3+b are exclusively ored with those from bit 7 on.
 func swizzle(at int64, b int) int64 { return at ^ at>>7&(1<<b-1)<<4 }
 
-// tensorMap refuses what the copy engine cannot do.
+// tensorMap refuses what TMA cannot do.
 func (c *compiler) tensorMap(s cir.TensorLoad) *tensorLoad {
 	m := s.Map
 	if s.Op == nil || s.Op.Class != cir.TensorCopy || m == nil || len(s.Coords) != len(m.Box) {
-		c.fail("a tensor copy expects a map and a coordinate for each of its dimensions")
+		c.fail("a TMA load expects a tensor map and a coordinate for each of its dimensions")
 	}
 	if err := cir.CheckTensorMap(m); err != nil {
 		c.fail("%v", err)
@@ -61,7 +61,7 @@ func (c *compiler) tensorLoad(s cir.TensorLoad) func(*warp) {
 	dst := c.address(s.Dst, 0)
 	to, ok := dst.mem.(*smem)
 	if !ok || to.bits != t.from.bits {
-		c.fail("a tensor copy of %s expects shared memory of that kind, but got %s", t.from.kind, dst.mem.desc().kind)
+		c.fail("a TMA load of %s expects shared memory of that kind, but got %s", t.from.kind, dst.mem.desc().kind)
 	}
 	t.to, t.dst, t.bar = to, dst.index, c.bar(s.Bar, 1)
 	for i, e := range s.Coords {
@@ -71,7 +71,7 @@ func (c *compiler) tensorLoad(s cir.TensorLoad) func(*warp) {
 	if mem := t.bar.mem; mem.landing == 0 {
 		mem.landing = c.prog.copiers()
 		if c.prog.landings += int(mem.count); c.prog.copiers() > mostCopiers {
-			c.fail("%s has too many mbarriers to emulate", mem.name)
+			c.fail("%s has more mbarriers than the emulator counts", mem.name)
 		}
 	}
 	return guarded(c.guard(0, s.Coords...), t.run)
@@ -113,8 +113,8 @@ func (t *tensorLoad) fits(w *warp, lane int, index int64) bool {
 		w.outOfBounds(&t.to.area, lane, index, n)
 	case (t.to.base+index*int64(t.to.bits))%t.align != 0:
 		if f := w.find(Misaligned, t.to.name, lane, index); f != nil {
-			f.Message = sprint("a box at ", t.to.name, "[", index, "], byte ", (t.to.base+index*int64(t.to.bits))/8,
-				", whose swizzle expects a multiple of ", t.align/8)
+			f.Message = sprint("TMALoad to ", t.to.name, "[", index, "], byte ", (t.to.base+index*int64(t.to.bits))/8,
+				" of shared memory, whose swizzle expects a multiple of ", t.align/8, " bytes")
 		}
 	default:
 		return true

@@ -229,9 +229,9 @@ func TestBrokenTensorLoad(t *testing.T) {
 		}, "read", []Check{ReadInFlight}, ""},
 		"no expectation": {func(b *boxedBuilder) { b.start[0] = cir.MBarrierArrive{Pos: b.at(), Bar: b.copy.Bar} }, "read", []Check{ReadInFlight}, ""},
 		"a few bytes too many": {func(b *boxedBuilder) { b.start[0] = expectOf(b, b.tensor.Bytes()+16) }, "await", []Check{Deadlock},
-			"waits for a phase of parity 0 of bar[1], which has 1 of 1 arrivals and lacks 16 bytes"},
+			"waits at mbarrier bar[1] for its phase of parity 0, which has 1 of 1 arrivals and lacks 16 bytes"},
 		"a few bytes too few": {func(b *boxedBuilder) { b.start[0] = expectOf(b, b.tensor.Bytes()-32) }, "await", []Check{Deadlock},
-			"waits for a phase of parity 0 of bar[1], which has 1 of 1 arrivals and has 32 bytes more than it expects"},
+			"waits at mbarrier bar[1] for its phase of parity 0, which has 1 of 1 arrivals and has 32 bytes more than it expects"},
 		"a copy too many":            {func(b *boxedBuilder) { b.start = append(b.start, nil) }, "copy", []Check{WriteInFlight, ReadInFlight}, ""},
 		"in the middle of a swizzle": {func(b *boxedBuilder) { b.copy.Dst.Index = n(256) }, "copy", []Check{Misaligned, Deadlock}, ""},
 		"beyond the array":           {func(b *boxedBuilder) { b.copy.Dst.Index = n(1536) }, "copy", []Check{OutOfBounds, Deadlock}, ""},
@@ -260,13 +260,13 @@ func sortCauses(rep *Report) {
 
 func TestTensorMapErrors(t *testing.T) {
 	for want, change := range map[string]func(b *boxedBuilder){
-		"the tensor map map or its tensor is no argument of the kernel":             func(b *boxedBuilder) { b.k.Maps = nil },
-		"a tensor map expects adjacent elements, but got a stride of 2":             func(b *boxedBuilder) { b.tensor.Strides[0] = n(2) },
-		"a tensor map expects whole bytes, aligned to 16, but got f16 aligned to 8": func(b *boxedBuilder) { b.in.Align = 8 },
-		"a tensor copy expects a map and a coordinate for each of its dimensions":   func(b *boxedBuilder) { b.copy.Coords = b.copy.Coords[:1] },
-		"a tensor copy of f16 expects shared memory of that kind, but got u64":      func(b *boxedBuilder) { b.copy.Dst = addr(b.bar, n(0)) },
-		"expects an mbarrier to wait for 1 to 1048575 bytes, but got 0":             func(b *boxedBuilder) { b.start[0] = expectOf(b, 0) },
-		"an mbarrier expects a 64-bit word in shared memory, but got s":             func(b *boxedBuilder) { b.copy.Bar = addr(b.s, n(0)) },
+		"the tensor map map or its tensor is no argument of the kernel":                          func(b *boxedBuilder) { b.k.Maps = nil },
+		"a tensor map expects contiguous elements in its first dimension, but got a stride of 2": func(b *boxedBuilder) { b.tensor.Strides[0] = n(2) },
+		"a tensor map expects whole bytes, aligned to 16, but got f16 aligned to 8":              func(b *boxedBuilder) { b.in.Align = 8 },
+		"a TMA load expects a tensor map and a coordinate for each of its dimensions":            func(b *boxedBuilder) { b.copy.Coords = b.copy.Coords[:1] },
+		"a TMA load of f16 expects shared memory of that kind, but got u64":                      func(b *boxedBuilder) { b.copy.Dst = addr(b.bar, n(0)) },
+		"expects an mbarrier to wait for 1 to 1048575 bytes, but got 0":                          func(b *boxedBuilder) { b.start[0] = expectOf(b, 0) },
+		"an mbarrier expects a 64-bit word in shared memory, but got s":                          func(b *boxedBuilder) { b.copy.Bar = addr(b.s, n(0)) },
 	} {
 		b := plainBox.build(change)
 		_, err := Run(t.Context(), b.k, plainBox.args(), Options{})

@@ -151,7 +151,7 @@ func (w *warp) whole(what string) {
 // diverged ends the block with a finding: not all of the warp's lanes are active.
 func (w *warp) diverged(what string) {
 	if f := w.find(Divergent, "", bits.TrailingZeros32(w.mask), -1); f != nil {
-		f.Message = fmt.Sprintf("%s with %d of 32 threads", what, bits.OnesCount32(w.mask))
+		f.Message = fmt.Sprintf("%s is executed by %d of 32 threads", what, bits.OnesCount32(w.mask))
 	}
 	panic(aborted{})
 }
@@ -160,7 +160,7 @@ func (w *warp) diverged(what string) {
 func (w *warp) barrier() {
 	if w.mask != w.full {
 		if f := w.find(Divergent, "", bits.TrailingZeros32(w.mask), -1); f != nil {
-			f.Message = fmt.Sprintf("a barrier with %d of the warp's %d threads",
+			f.Message = fmt.Sprintf("a barrier is reached by %d of the warp's %d threads",
 				bits.OnesCount32(w.mask), bits.OnesCount32(w.full))
 		}
 		panic(aborted{})

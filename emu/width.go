@@ -216,7 +216,7 @@ func (w *warp) int32s(v *[32]int64, e sym.Expr) {
 			continue
 		}
 		if f := w.find(Overflow, "", lane, -1); f != nil {
-			f.Message = fmt.Sprintf("%s is computed in 32 bits, for its bounds say that it fits, but it is %d", e, v[lane])
+			f.Message = fmt.Sprintf("%s is computed in 32 bits, because the declared bounds say that it fits, but it is %d", e, v[lane])
 		}
 		return
 	}

@@ -25,7 +25,7 @@ func operands() []operand {
 // MMA draws the operands of an MMA atom by lane and value: B above with k going down, A on the left, C between them.
 func MMA(row *atoms.MMARow) (*Picture, error) {
 	if row == nil {
-		return nil, fmt.Errorf("expects an MMA atom, but got none")
+		return nil, fmt.Errorf("expects an MMA atom, but got nil")
 	}
 	lane, err := algebra.Parse(row.ThrID)
 	if err != nil {
@@ -79,7 +79,7 @@ func upper(c byte) string { return string(c - 'a' + 'A') }
 // stand in one cell.
 func TiledMMA(m *ir.TiledMMA) (*Picture, error) {
 	if m == nil || m.Row == nil {
-		return nil, fmt.Errorf("expects a tiled MMA, but got none")
+		return nil, fmt.Errorf("expects a tiled MMA, but got nil")
 	}
 	size := map[byte]int{'m': 0, 'n': 1, 'k': 2}
 	atom := [3]int64{int64(m.Row.M), int64(m.Row.N), int64(m.Row.K)}

@@ -264,7 +264,7 @@ func TestRefusals(t *testing.T) {
 		{tv("(M,2):(1,4)", "8"), "is static and has two modes"},
 		{smem("(8,8):(8,1)", 24), "expects elements of 1, 2, 4, … 128 bits, but got 24"},
 		{smem("(8,8):(M,1)", 16), "banks need constant strides"},
-		{smem("(8,8):(-8,1)", 16), "which is no place in shared memory"},
+		{smem("(8,8):(-8,1)", 16), "which lies outside of shared memory"},
 	} {
 		require.ErrorContains(t, c.err, c.want)
 	}

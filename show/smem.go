@@ -70,7 +70,7 @@ func (m *memory) bit(row, col int64) int64 { return m.l.AtInt(row+m.rows*col) * 
 func (m *memory) check() error {
 	for i := range m.rows * m.cols {
 		if v := m.l.AtInt(i); v < 0 || v > 1<<40 {
-			return fmt.Errorf("layout %s yields %d, which is no place in shared memory", m.l, v)
+			return fmt.Errorf("layout %s has the offset %d, which lies outside of shared memory", m.l, v)
 		}
 	}
 	return nil
@@ -241,7 +241,7 @@ func (m *memory) accessed(a *Access) (algebra.Layout, int64, error) {
 		return none, 0, fmt.Errorf("the %s side of %s is in %s memory, not in shared", a.Side, row.Name, space)
 	}
 	if row.VectorBits < 1 || row.VectorBits > 128 {
-		return none, 0, fmt.Errorf("%s moves %d bits at once, which is no access of a lane", row.Name, row.VectorBits)
+		return none, 0, fmt.Errorf("%s moves %d bits at once: expected an access of a lane, 1 to 128 bits", row.Name, row.VectorBits)
 	}
 	if k := int64(a.Copy.Elem.Bits()); k != m.bits {
 		return none, 0, fmt.Errorf("the copy moves elements of %d bits, but the layout is of elements of %d", k, m.bits)

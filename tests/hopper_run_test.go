@@ -144,5 +144,5 @@ func TestBoxOverStores(t *testing.T) {
 	require.NoError(t, k.Err())
 	res, err := check.Run(t.Context(), k, check.Args{}, check.Options{On: check.CPU})
 	require.NoError(t, err)
-	require.ErrorContains(t, res.Err(), "proxy: copies a tensor over s[0]")
+	require.ErrorContains(t, res.Err(), "proxy: TMALoad writes s[0], to which an ordinary store was made")
 }

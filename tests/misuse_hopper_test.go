@@ -95,7 +95,7 @@ var _ = misuse("pipeline_too_soon", func(k *K) {
 var _ = misuse("tmaload_within", func(k *K) {
 	A, sA, p := boxes(k)
 	p.Fill(0, func(f *StageFill) {
-		TMALoad(f, A.Within(1, 100).Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0)) // ERROR "TMALoad: expects the tensor's own extents, which the copy engine knows, but gA ends at .*100.* \(Within\?\)"
+		TMALoad(f, A.Within(1, 100).Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0)) // ERROR "TMALoad: expects the tensor's own extents, which TMA takes, but gA ends at .*100.* \(narrowed by Within\?\)"
 	})
 })
 
@@ -127,9 +127,9 @@ var _ = misuse("tmaload_strides", func(k *K) {
 	C := In[elem.F16](k, "C", Shape(64, N).Strides(1, 64))
 	E := In[elem.F16](k, "E", Shape(64, N).Strides(N.Mul(2), 2))
 	p.Fill(0, func(f *StageFill) {
-		TMALoad(f, R.Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0)) // ERROR "TMALoad: gR \(64,64\):\(N,1\) to sA .*: the strides of a tensor map are whole 16 bytes, but got N elements of 2"
-		TMALoad(f, C.Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0)) // ERROR "TMALoad: gC \(64,64\):\(1,64\) to sA .*: a tensor map expects adjacent elements, but got a stride of 64"
-		TMALoad(f, E.Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0)) // ERROR "a tensor map expects adjacent elements, but got a stride of 2"
+		TMALoad(f, R.Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0)) // ERROR "TMALoad: gR \(64,64\):\(N,1\) to sA .*: a tensor map expects strides of a multiple of 16 bytes, but got N elements of 2"
+		TMALoad(f, C.Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0)) // ERROR "TMALoad: gC \(64,64\):\(1,64\) to sA .*: a tensor map expects contiguous elements in its first dimension, but got a stride of 64"
+		TMALoad(f, E.Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0)) // ERROR "a tensor map expects contiguous elements in its first dimension, but got a stride of 2"
 	})
 })
 
@@ -142,8 +142,8 @@ var _ = misuse("tmaload_dimensions", func(k *K) {
 	thin := Shared[elem.F16](k, "thin", Shape(8, 4).Strides(4, 1))
 	p.Fill(0, func(f *StageFill) {
 		TMALoad(f, S.Tile(Tile(8, 2, 2, 2, 2, 2), 0, 0, 0, 0, 0, 0), sS) // ERROR "a tensor map has 1 to 5 dimensions, but got 6 extents"
-		TMALoad(f, L, wide)                                              // ERROR "a box has 1 to 256 elements in each dimension, but got 512"
-		TMALoad(f, L.Tile(Tile(8, 4), 0, 0), thin)                       // ERROR "thin .*: rows of a box expect whole 16 bytes, but got 8"
+		TMALoad(f, L, wide)                                              // ERROR "a tensor map expects 1 to 256 elements in each dimension of its box, but got 512"
+		TMALoad(f, L.Tile(Tile(8, 4), 0, 0), thin)                       // ERROR "thin .*: a tensor map expects rows of its box of a multiple of 16 bytes, but got 8"
 		TMALoad(f, L.Tile(Tile(8, 4), 0, 0).At(0, 0), thin.At(0, 0))     // ERROR "TMALoad: expects a tile of more than one element, but got gL"
 	})
 })
@@ -156,8 +156,8 @@ var _ = misuse("tmaload_shared", func(k *K) {
 	offset := Shared[elem.F16](k, "offset", Shape(64, 64, 3).Strides(64, 1, 8))
 	p.Fill(0, func(f *StageFill) {
 		TMALoad(f, A.Tile(Tile(64, 64), 0, 0), padded)                 // ERROR "TMALoad: expects a tile that fills a stretch of shared memory, but the 4096 elements of padded \(64,64\):\(72,1\) have only 64 in a row"
-		TMALoad(f, A.Tile(Tile(64, 64), 0, 0), other)                  // ERROR "TMALoad: expects a swizzle Sw<1,3,3>, Sw<2,3,3> or Sw<3,3,3> of elements of f16, which the copy engine has, but other has Sw<3,3,4>"
-		TMALoad(f, A.Tile(Tile(64, 32), 0, 0), narrow)                 // ERROR "narrow .*: rows of a box expect 128 bytes with a swizzle of 3 bits, but got 64"
+		TMALoad(f, A.Tile(Tile(64, 64), 0, 0), other)                  // ERROR "TMALoad: expects a swizzle Sw<1,3,3>, Sw<2,3,3> or Sw<3,3,3> of elements of f16, which TMA and wgmma have, but other has Sw<3,3,4>"
+		TMALoad(f, A.Tile(Tile(64, 32), 0, 0), narrow)                 // ERROR "narrow .*: a tensor map expects rows of its box of 128 bytes with a swizzle of 3 bits, but got 64"
 		TMALoad(f, A.Tile(Tile(64, 64), 0, 0), offset.At(All, All, 1)) // ERROR "TMALoad: expects the tile to begin at a multiple of 64 elements \(128 bytes\) of shared memory, but offset begins at 8"
 		TMALoad(f, A.Tile(Tile(64, 64), 0, 0), sA.At(All, All, 0))
 	})
@@ -205,7 +205,7 @@ var _ = misuse("wgmma_atoms", func(k *K) {
 	regs := NewTiledMMA(wgmma(atoms.GMMASpec{N: 64, Registers: true}), Shape(1, 1))
 	WarpgroupGemm(regs, PartitionA(regs.Slice(k.Thread), a), PartitionB(regs.Slice(k.Thread), b), acc) // ERROR "WarpgroupGemm: expects a wgmma instruction with both operands in shared memory, but got SM90_64x64x16_F32F16F16_RS"
 	columns := NewTiledMMA(wgmma(atoms.GMMASpec{N: 64, MajorA: atoms.MajorMN}), Shape(1, 1))
-	WarpgroupGemm(columns, PartitionA(columns.Slice(k.Thread), a), PartitionB(columns.Slice(k.Thread), b), acc) // ERROR "WarpgroupGemm: expects columns of 64 elements along M or N, adjacent in eights and each eight as far from the last, but element \(0,1\) of tCsA .* lies at 1 and not at 64"
+	WarpgroupGemm(columns, PartitionA(columns.Slice(k.Thread), a), PartitionB(columns.Slice(k.Thread), b), acc) // ERROR "WarpgroupGemm: expects columns of 64 elements along M or N, eight of them adjacent and each eight as far from the eight before, as a wgmma descriptor has them, but element \(0,1\) of tCsA .* lies at 1 and not at 64"
 	FragmentA(mmaWarpgroup.Slice(k.Thread), a)                                                                  // ERROR "FragmentA: sA: .*shared memory"
 	var none TiledMMA[elem.F32, elem.F16, elem.F16, elem.F32]
 	WarpgroupGemm(none, PartitionA(thr, a), PartitionB(thr, b), acc) // ERROR "WarpgroupGemm: expects a TiledMMA"
@@ -246,11 +246,11 @@ var _ = misuse("wgmma_shared", func(k *K) {
 		return PartitionA(thr, Shared[elem.F16](k, name, l))
 	}
 	WarpgroupGemm(mmaWarpgroup, shared("plain", Shape(64, 64).Strides(64, 1)), B, acc)                                         // ERROR "WarpgroupGemm: expects rows of 32, 64 or 128 bytes that are swizzled, but tCplain is not swizzled"
-	WarpgroupGemm(mmaWarpgroup, shared("far", Swizzle(3, 3, 4, Shape(64, 64).Strides(64, 1))), B, acc)                         // ERROR "WarpgroupGemm: expects a swizzle Sw<1,3,3>, Sw<2,3,3> or Sw<3,3,3> of elements of f16, which the copy engine has, but tCfar has Sw<3,3,4>"
-	WarpgroupGemm(mmaWarpgroup, shared("columns", TileToShape(Swizzle(3, 3, 3, Shape(64, 8).Strides(1, 64)), 64, 64)), B, acc) // ERROR "WarpgroupGemm: expects rows of 64 elements along K, adjacent in eights and each eight as far from the last, but element \(1,0\) of tCcolumns"
-	WarpgroupGemm(mmaWarpgroup, shared("wide", Swizzle(2, 3, 3, Shape(64, 64).Strides(64, 1))), B, acc)                        // ERROR "WarpgroupGemm: expects rows of 32 elements along K, adjacent in eights .* element \(1,0\) of tCwide .* lies at 64 and not at 32"
+	WarpgroupGemm(mmaWarpgroup, shared("far", Swizzle(3, 3, 4, Shape(64, 64).Strides(64, 1))), B, acc)                         // ERROR "WarpgroupGemm: expects a swizzle Sw<1,3,3>, Sw<2,3,3> or Sw<3,3,3> of elements of f16, which TMA and wgmma have, but tCfar has Sw<3,3,4>"
+	WarpgroupGemm(mmaWarpgroup, shared("columns", TileToShape(Swizzle(3, 3, 3, Shape(64, 8).Strides(1, 64)), 64, 64)), B, acc) // ERROR "WarpgroupGemm: expects rows of 64 elements along K, eight of them adjacent and each eight as far from the eight before, as a wgmma descriptor has them, but element \(1,0\) of tCcolumns"
+	WarpgroupGemm(mmaWarpgroup, shared("wide", Swizzle(2, 3, 3, Shape(64, 64).Strides(64, 1))), B, acc)                        // ERROR "WarpgroupGemm: expects rows of 32 elements along K, eight of them adjacent .* element \(1,0\) of tCwide .* lies at 64 and not at 32"
 	WarpgroupGemm(mmaWarpgroup, shared("padded", Swizzle(3, 3, 3, Shape(64, 64).Strides(72, 1))), B, acc)                      // ERROR "element \(1,0\) of tCpadded .* lies at 72 and not at 64"
-	WarpgroupGemm(mmaWarpgroup, shared("eights", Swizzle(3, 3, 3, Shape(Nest(8, 8), 64).Strides(Nest(64, 520), 1))), B, acc)   // ERROR "WarpgroupGemm: expects eights of rows a multiple of 1024 bytes apart, but those of tCeights are 1040"
+	WarpgroupGemm(mmaWarpgroup, shared("eights", Swizzle(3, 3, 3, Shape(Nest(8, 8), 64).Strides(Nest(64, 520), 1))), B, acc)   // ERROR "WarpgroupGemm: expects each eight rows to lie a multiple of 1024 bytes from the eight before, but those of tCeights lie 1040 bytes from them"
 	moved := Shared[elem.F16](k, "moved", Swizzle(3, 3, 3, Shape(64, 64, 3).Strides(64, 1, 256)))
 	WarpgroupGemm(mmaWarpgroup, PartitionA(thr, moved.At(All, All, 0)), B, acc)
 	WarpgroupGemm(mmaWarpgroup, PartitionA(thr, moved.At(All, All, 1)), B, acc) // ERROR "WarpgroupGemm: expects an operand to begin within the first of eight rows of 64 elements, at a multiple of 16 bytes, but tCmoved begins at element 256"
@@ -282,9 +282,9 @@ var _ = misuse("tmaload_places", func(k *K) {
 	x := In[elem.F16](k, "x", Shape(256, 64).Strides(64, 1))
 	stage := sA.At(All, All, 0)
 	p.Fill(0, func(f *StageFill) {
-		TMALoad(f, written, stage)                                                                // ERROR "TMALoad: expects a tensor that the kernel only reads \(In\): the copy engine need not see what threads write, but W was declared with InOut"
+		TMALoad(f, written, stage)                                                                // ERROR "TMALoad: expects a tensor that the kernel only reads \(In\): nothing orders TMA after what threads of the kernel write, but W was declared with InOut"
 		TMALoad(f, x.Tile(Tile(64, 64), k.Thread, 0), stage)                                      // ERROR "TMALoad: expects one tile for the whole block, since one thread copies it, but its place 64\*tid depends on the thread"
-		TMALoad(f, x.Tile(Tile(64, 64), n, 0), stage)                                             // ERROR "TMALoad: expects coordinates within 32 bits, which the copy engine takes, but 64\*n may reach 68719476736 \(state the extent's bound with AtMost\?\)"
+		TMALoad(f, x.Tile(Tile(64, 64), n, 0), stage)                                             // ERROR "TMALoad: expects coordinates within 32 bits, which TMA takes, but 64\*n may reach 68719476736 \(state the extent's bound with AtMost\?\)"
 		TMALoad(f, x.Tile(Tile(64, 64), 0, 0), sA.Tile(Tile(64, 64, 1), 0, 0, 0).At(All, All, 0)) // right
 	})
 })
@@ -302,7 +302,7 @@ var _ = misuse("pipeline_zero", func(k *K) {
 
 var _ = misuse("pipeline_no_kernel", func(k *K) {
 	k.Threads(32)
-	NewPipeline(nil, "pipe", 2, TMALoads) // ERROR "NewPipeline: expects a kernel, but got one that was never set"
+	NewPipeline(nil, "pipe", 2, TMALoads) // ERROR "NewPipeline: expects the K of the kernel's function, but got one that is nil"
 })
 
 var _ = misuse("tmaload_threads", func(k *K) {
@@ -319,7 +319,7 @@ var _ = misuse("tmaload_threads", func(k *K) {
 		TMALoad(f, x.Tile(Tile(64, 64), v.Sub(1), 0), stage)                        // ERROR "TMALoad: expects one tile for the whole block"
 		TMALoad(f, x.Tile(Tile(64, 64), moved.Expr, 0), stage)                      // ERROR "TMALoad: expects one tile for the whole block"
 		TMALoad(f, x.Tile(Tile(8, 64), 0, 0), stage.Tile(Tile(8, 64), w.Mod(2), 0)) // ERROR "TMALoad: expects one tile for the whole block"
-		TMALoad(f, x.Tile(Tile(64, 64), n.Mul(-1), 0), stage)                       // ERROR "TMALoad: expects coordinates within 32 bits, which the copy engine takes, but -64\*n may reach -68719476736$"
+		TMALoad(f, x.Tile(Tile(64, 64), n.Mul(-1), 0), stage)                       // ERROR "TMALoad: expects coordinates within 32 bits, which TMA takes, but -64\*n may reach -68719476736$"
 		TMALoad(f, x.Tile(Tile(64, 64), 0, 0), stage)                               // right
 	})
 	p.Fill(k.Thread.Mod(2), func(f *StageFill) {}) // ERROR "Fill: expects one tile for the whole block, but tid%2 depends on the thread"

@@ -144,8 +144,12 @@ var _ = misuse("counts", func(k *K) {
 	k.Unroll(-1, func(Expr) {})                    // ERROR "Unroll: expects a count of 0 or more, but got -1"
 	k.Loop(k.Thread.Div(0), 4, nil)                // ERROR "Loop: expects a positive divisor, but got 0"
 	k.Loop(k.Thread.Mul(1<<40).Mul(1<<40), 4, nil) // ERROR "Loop: expects integers of 63 bits, but got one that does not fit, or too large an expression"
-	k.Dim("M", AtLeast(8), AtMost(4))              // ERROR "Dim: M expects 0 <= least < greatest"
-	k.Require(k.Thread.Lt(4), "never")             // ERROR "Require: expects a condition on Dims, but got one on tid"
+	k.Dim("M", AtLeast(8), AtMost(4))              // ERROR "Dim: M expects AtLeast of 0 or more, a greater AtMost of at most 1073741824, and Multiple of 1 or more, but got AtLeast\(8\), AtMost\(4\)"
+	k.Dim("N", AtMost(8), Multiple(16))            // ERROR "Dim: expects bounds that some value meets, but no multiple of 16 lies within 1 to 8, those of N"
+	k.Require(k.Dim("n").Lt(0), "n below 0")       // ERROR "Require: expects a condition that some sizes meet, but .n below 0. never holds within the bounds of its Dims"
+	alpha := Scalar[elem.F32](k, "alpha")
+	k.Require(alpha.Lt(alpha), "a scalar") // ERROR "Require: expects a condition on Dims, but got one on elements or scalars"
+	k.Require(k.Thread.Lt(4), "never")     // ERROR "Require: expects a condition on Dims, but got one on tid"
 })
 
 var _ = misuse("expectations", func(k *K) {

@@ -79,7 +79,7 @@ var _ = misuse("clocks", func(k *K) {
 	Map(Clock64(k), out, func(v Val[elem.U64]) Val[elem.U64] { return v })                          // ERROR "Map: mode 0 expects one extent"
 	Map(GlobalTimer(other), out.Tile(Tile(1), 0), func(v Val[elem.U64]) Val[elem.U64] { return v }) // ERROR "Map: expects tensors of one kernel, but got one of kernel other"
 	ShuffleXor(Clock64(k), FragmentLike(out), 1)                                                    // ERROR "ShuffleXor: mode 0 expects one extent"
-	Map(Clock64(nil), out.Tile(Tile(1), 0), func(v Val[elem.U64]) Val[elem.U64] { return v })       // ERROR "Clock64: expects a kernel, but got one that was never set"
+	Map(Clock64(nil), out.Tile(Tile(1), 0), func(v Val[elem.U64]) Val[elem.U64] { return v })       // ERROR "Clock64: expects the K of the kernel's function, but got one that is nil"
 })
 
 var _ = misuse("ends_of_tensors", func(k *K) {

@@ -158,7 +158,7 @@ func TestGMMALayouts(t *testing.T) {
 	atom, err := atoms.GMMAOf[elem.F32, elem.F16, elem.F16](atoms.GMMASpec{N: 64, Registers: true})
 	require.NoError(t, err)
 	_, err = atoms.GMMAOf[elem.F32, elem.F16, elem.BF16](atoms.GMMASpec{N: 64})
-	require.ErrorContains(t, err, "wgmma does not multiply f16 by bf16 into f32")
+	require.ErrorContains(t, err, "there is no wgmma of f16 by bf16 into f32")
 	k := Define("gmma", func(k *K) {
 		Out[elem.F32](k, "D", Shape(64, 64))
 		k.Threads(128)

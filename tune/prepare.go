@@ -118,15 +118,26 @@ func oneLine(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// record calls a candidate's function, whose panics are mistakes too.
+// record calls a candidate's function, whose panics are mistakes too, and so is runtime.Goexit, which ends a goroutine.
 func record(c dsl.Candidate) (k *dsl.Kernel, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			k, err = nil, fmt.Errorf("its function panicked: %v", r)
-		}
+	err = errors.New("its function ended its goroutine (runtime.Goexit?): expected it to return")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if r := recover(); r != nil {
+				k, err = nil, fmt.Errorf("its function panicked: %v", r)
+			}
+		}()
+		k = c.Kernel()
+		err = nil
 	}()
-	if k = c.Kernel(); k == nil {
-		return nil, errors.New("its function returned no kernel, but nil")
+	<-done
+	if err == nil && k == nil {
+		err = errors.New("its function returned no kernel, but nil")
+	}
+	if err != nil {
+		return nil, err
 	}
 	return k, k.Err()
 }

@@ -125,7 +125,7 @@ func newMemory(dev *cuda.Device, s *Shape, seed int64) (m *memory, err error) {
 		return m, err
 	}
 	if uint64(total) > free/8*7 {
-		return m, fmt.Errorf("the tensors need %d MB, but %s has only %d MB free", total>>20, dev, free>>20)
+		return m, fmt.Errorf("the tensors need %d MB, but %s has only %d MB free: give smaller sizes (--set)", total>>20, dev, free>>20)
 	}
 	want := int64(cacheTimes*dev.Info().L2Bytes)/max(total, 1) + 1
 	m.sets = int(max(min(want, maxSets, int64(free)/2/max(total, 1)), 1))

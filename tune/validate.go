@@ -21,7 +21,7 @@ func (m *Manifest) validate() error {
 	for _, c := range m.Candidates {
 		switch {
 		case c == nil:
-			return errors.New("it has an empty entry")
+			return errors.New("expected entries, but one is null")
 		case seen[c.Config]:
 			return fmt.Errorf("expected candidates of different configs, but got %q twice", c.Config)
 		case c.Image != "" && (!filepath.IsLocal(c.Image) || filepath.Base(c.Image) != c.Image || c.Image == "." || c.Image == manifestName):
@@ -33,7 +33,7 @@ func (m *Manifest) validate() error {
 	}
 	for _, s := range m.Shapes {
 		if s == nil {
-			return errors.New("it has an empty entry")
+			return errors.New("expected entries, but one is null")
 		}
 		if err := s.validate(m); err != nil {
 			return fmt.Errorf("%s: %w", DimsText(s.Dims), err)
@@ -57,7 +57,7 @@ func (s *Shape) validate(m *Manifest) error {
 	}
 	for _, l := range s.Launches {
 		if l == nil {
-			return errors.New("it has an empty entry")
+			return errors.New("expected entries, but one is null")
 		}
 		if err := l.validate(m, s); err != nil {
 			return fmt.Errorf("%s: %w", l.Config, err)

@@ -162,9 +162,10 @@ func (ev *evaluator) bind(n *node) Value {
 
 // integer evaluates what must be an integer. A parenthesis around a single one counts as it.
 func (ev *evaluator) integer(n *node) sym.Expr {
-	e, ok := asInt(ev.eval(n))
+	v := ev.eval(n)
+	e, ok := asInt(v)
 	if !ok && ev.err == nil {
-		ev.wrong(n, "expected an integer")
+		ev.wrong(n, "expected an integer, but this is %s", describe(v))
 	}
 	return e
 }
@@ -274,7 +275,7 @@ func (ev *evaluator) basis(n *node) Value {
 	for i := 1; i < len(n.sub); i++ {
 		m, ok := ev.integer(&n.sub[i]).IsConst()
 		if ev.err == nil && (!ok || m < 0 || m >= maxDepth) {
-			ev.wrong(&n.sub[i], "a basis is a path of mode numbers below %d", maxDepth)
+			ev.wrong(&n.sub[i], "expected a mode number from 0 to %d, for a basis such as 2@0 has a path of them", maxDepth-1)
 		}
 		path[len(path)-i] = int(m) // the innermost mode is written first
 	}
@@ -286,7 +287,7 @@ func (ev *evaluator) swizzle(n *node) Value {
 	for i := range x {
 		m, ok := ev.integer(&n.sub[i]).IsConst()
 		if ev.err == nil && (!ok || m < -64 || m > 64) {
-			ev.wrong(&n.sub[i], "a swizzle's numbers are small constants")
+			ev.wrong(&n.sub[i], "expected a constant from -64 to 64, as a swizzle has: Sw<B,M,S>")
 		}
 		x[i] = int(m)
 	}

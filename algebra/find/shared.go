@@ -95,7 +95,7 @@ func checked(l algebra.Layout, elem int64, as []Access) (matrixOf, error) {
 		return matrixOf{}, l.Err()
 	}
 	if l.IsSwizzled() {
-		return matrixOf{}, fmt.Errorf("%s is swizzled already", l)
+		return matrixOf{}, fmt.Errorf("expected a layout that is not swizzled, but got %s", l)
 	}
 	if elem < 4 || elem > 128 {
 		return matrixOf{}, fmt.Errorf("elements of %d bits are not supported", elem)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var errTooLarge = errors.New("sym: a number does not fit 63 bits")
+var errTooLarge = errors.New("a number does not fit 63 bits")
 
 // Eval computes e; value gives the symbols' values and false for one that it does not know.
 // It fails on an unknown symbol, on a division by a number that is not positive, and where a number does not fit 63 bits.
@@ -37,7 +37,7 @@ func (a *atom) eval(value func(*Symbol) (int64, bool)) (int64, error) {
 	if a.op == Sym {
 		v, ok := value(a.sym)
 		if !ok {
-			return 0, fmt.Errorf("sym: no value for %s", a.sym.Name)
+			return 0, fmt.Errorf("%s has no value", a.sym.Name)
 		}
 		return v, nil
 	}
@@ -61,7 +61,7 @@ func apply(op Op, x, y int64) (int64, error) {
 	switch op {
 	case Div, Mod:
 		if y <= 0 {
-			return 0, fmt.Errorf("sym: division by %d", y)
+			return 0, fmt.Errorf("expected a positive divisor, but got %d", y)
 		}
 		if op == Div {
 			return floorDiv(x, y), nil

@@ -75,7 +75,7 @@ func TestMistakes(t *testing.T) {
 		"run wrong kernel": {"run scale ./wrong -on cpu", 1, "wrong/k.go:23: scale: At: expects 3 coordinates, one for each mode of tAgA ((4,1),1,1), but got 1\n"},
 		"panic":            {"gen ./panics", 1, "panics/k.go:6: K panicked: oh no\n"},
 		"nil":              {"gen ./null", 1, "null/k.go:6: K returned no kernel, but nil\n"},
-		"exits":            {"gen ./exits", 1, "the program that records the kernels of example.com/user/exits did not finish: a package ended the program by itself (os.Exit?): exit status 3\n"},
+		"exits":            {"gen ./exits", 1, "exits/k.go:8: K ended the program (os.Exit, log.Fatal?) with exit status 3: expected it to return; return nil or panic where there is nothing to generate\n"},
 		"into the package": {"gen ./scale -o scale", 1, "output folder scale: it is a package whose kernels are generated; generated files go to packages of their own: choose another -o\n"},
 		"over the package": {"gen ./scale -o .", 1, "output folder scale: it is a package whose kernels are generated; generated files go to packages of their own: choose another -o\n"},
 		"out is a file":    {"gen ./scale -o file", 1, "output folder file: it is a file\n"},

@@ -2,28 +2,40 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
+
+	"github.com/gocute/gocute/cmd/gocute/runner"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // failed explains a program that gave no response. What the go command or the program said has been shown.
-func (s *session) failed(p *program, err error, said *filter) error {
+func (s *session) failed(p *program, err error, said *filter, response string) error {
 	if said.compiler {
 		s.said(said.lines)
 		return errSilent
 	}
+	at := s.shorten(strings.TrimSpace(readOrNone(response + runner.UnderWay)))
 	switch {
+	case at != "" && len(said.crash) == 0 && !strings.HasPrefix(said.status, "signal: "):
+		status := "the status 0"
+		if err != nil {
+			status = cmp.Or(said.status, err.Error())
+		}
+		return fmt.Errorf("%s ended the program (os.Exit, log.Fatal?) with %s: expected it to return; return nil or panic where there is nothing to generate", at, status)
 	case len(said.crash) > 0:
 		err = errors.New(s.crashed(p, said.crash))
 	case err == nil:
-		err = errors.New("a package ended the program by itself (os.Exit?), with the status 0")
+		err = errors.New("a package ended the program (os.Exit, log.Fatal?), outside of its kernel functions, with the status 0")
 	case strings.HasPrefix(said.status, "signal: killed"):
 		err = errors.New(said.status + " (is the memory too small?)")
 	case said.status != "" && !said.spoke:
-		err = errors.New("a package ended the program by itself (os.Exit?): " + said.status)
+		err = errors.New("a package ended the program (os.Exit, log.Fatal?), outside of its kernel functions: " + said.status)
 	case said.status != "":
 		err = errors.New(said.status)
 	}
@@ -33,9 +45,15 @@ func (s *session) failed(p *program, err error, said *filter) error {
 	}
 	err = fmt.Errorf("the program that records the kernels of %s did not finish: %w", strings.Join(paths, ", "), err)
 	if said.missing {
-		err = fmt.Errorf("%w\nthe module lacks what gocute needs to run in it; run: go get %s@%s", err, runnerPath, version().module())
+		err = fmt.Errorf("%w\nthe module lacks what gocute needs to run in it; run: %s", err, text.Shell("go", "get", runnerPath+"@"+version().module()))
 	}
 	return err
+}
+
+// readOrNone is a file's text, or none where it cannot be read.
+func readOrNone(path string) string {
+	data, _ := os.ReadFile(path)
+	return string(data)
 }
 
 var stackFrame = regexp.MustCompile(`(?m)^\t(.+\.go):([0-9]+)`)

@@ -118,6 +118,7 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 	req.Protocol, req.Response = runner.Protocol, filepath.Join(tmp, "response.json")
 	req.Dir = s.dir
 	_ = os.Remove(req.Response)
+	_ = os.Remove(req.Response + runner.UnderWay)
 	files := map[string]any{
 		overlay: map[string]any{"Replace": map[string]string{filepath.Join(folder, "main.go"): real}},
 		request: req,
@@ -146,7 +147,7 @@ func (s *session) execute(p *program, mod *module, tmp string, req runner.Reques
 	}
 	data, readErr := os.ReadFile(req.Response)
 	if readErr != nil {
-		return res, s.failed(p, err, noise)
+		return res, s.failed(p, err, noise, req.Response)
 	}
 	_, _ = s.stderr.Write(noise.crash) // it was none
 	if err := json.Unmarshal(data, &res); err != nil {

@@ -133,7 +133,7 @@ func TestShowRefusals(t *testing.T) {
 		{1, "--warps: expects a static layout of the atoms over (M,N,K), but got (2,2,1,1):(1,2,0,0)", []string{"tiled-mma", showAtom, "--warps", "2,2,1,1"}},
 		{1, "--warps: append((0,2)", []string{"copy", "SM75_U32x2_LDSM_N", "--mma", showAtom, "--operand", "A", "--warps", "0,2"}},
 		{2, "--warps: ", []string{"tiled-mma", showAtom, "--warps", "2,("}},
-		{1, `"f12" is not an element code`, []string{"smem", "(8,8):(8,1)", "--elem", "f12"}},
+		{1, `gc64, but got "f12"`, []string{"smem", "(8,8):(8,1)", "--elem", "f12"}},
 		{1, "phase 9 is asked for", []string{"smem", "(16,64):(64,1)", "--copy", "SM75_U32x4_LDSM_N", "--mma", showAtom, "--operand", "A", "--phase", "9"}},
 		{2, "--phase: expected --copy ATOM too", []string{"smem", "(8,64):(64,1)", "--phase", "1"}},
 		{2, "--warps: expected --copy ATOM too", []string{"smem", "(8,64):(64,1)", "--warps", "2,1"}},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/cuda"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // EnvForcePTX is the environment variable that, set to 1, makes Load take PTX even where a cubin fits.
@@ -175,7 +176,7 @@ func otherImageHelps(err error) bool {
 
 // command compiles the bundle's images into its folder.
 func (b Bundle) command() string {
-	return "gocute build " + cmp.Or(b.Package, b.Name)
+	return text.Shell("gocute", "build", cmp.Or(b.Package, b.Name))
 }
 
 // Compile makes an image from the embedded source for a device of architecture arch, such as sm_90, with an nvcc or

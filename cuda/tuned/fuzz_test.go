@@ -20,7 +20,7 @@ func TestDamagedTables(t *testing.T) {
 	head := `{"format": 1, "family": "f", "devices": [`
 	for text, want := range map[string]string{
 		smallTable + "{}":                       "got more after it",
-		head + `null]}`:                         "an empty entry",
+		head + `null]}`:                         "expected entries, but one is null",
 		head + `{"name": "A"}, {"name": "A"}]}`: `"A" twice`,
 		head + `{"name": "A", "sms": -1}]}`:     "0 or more multiprocessors, but got -1",
 		head + `{"name": "A", "candidates": [{"config": "c"}, {"config": "c"}]}]}`:                                             `"c" twice`,
@@ -59,7 +59,7 @@ func TestNothing(t *testing.T) {
 	require.Nil(t, d.Candidate("c"))
 	bad := &Table{Format: tableFormat, Devices: []*Device{nil}}
 	_, err = bad.Rank(cuda.Info{}, nil)
-	require.ErrorContains(t, err, "an empty entry")
+	require.ErrorContains(t, err, "expected entries, but one is null")
 }
 
 // FuzzParse: a table is read or refused, and one that was read answers every question with a candidate or an error, and

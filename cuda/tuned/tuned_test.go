@@ -195,8 +195,8 @@ func TestFiles(t *testing.T) {
 	_, err = Load(path, "copy")
 	require.ErrorContains(t, err, "expected the table of the family copy, but got that of gemm")
 	for text, want := range map[string]string{
-		"{": "expected a table", `{"format":2}`: "format 1, but got 2", `{"format":1,"devices":[null]}`: "an empty entry",
-		`{"format":1,"devices":[{"shapes":[{"results":[null]}]}]}`: "an empty result", `{"format":1,"colour":2}`: "unknown field",
+		"{": "expected a table", `{"format":2}`: "format 1, but got 2", `{"format":1,"devices":[null]}`: "expected entries, but one is null",
+		`{"format":1,"devices":[{"shapes":[{"results":[null]}]}]}`: "expected results, but one is null", `{"format":1,"colour":2}`: "unknown field",
 	} {
 		_, err := Parse([]byte(text))
 		require.ErrorContains(t, err, want)

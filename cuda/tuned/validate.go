@@ -18,7 +18,7 @@ func (t *Table) validate() error {
 	for _, d := range t.Devices {
 		switch {
 		case d == nil:
-			return errors.New("it has an empty entry")
+			return errors.New("expected entries, but one is null")
 		case seen[d.Name]:
 			return fmt.Errorf("expected one entry for a device, but got %q twice", d.Name)
 		case d.SMs < 0 || d.SMs > maxNumber:
@@ -37,7 +37,7 @@ func (d *Device) validate() error {
 	for _, c := range d.Candidates {
 		switch {
 		case c == nil:
-			return errors.New("it has an empty entry")
+			return errors.New("expected entries, but one is null")
 		case seen[c.Config]:
 			return fmt.Errorf("expected candidates of different configs, but got %q twice", c.Config)
 		case min(c.Threads, c.Shared, c.Registers, c.BlocksPerSM) < 0 || max(c.Threads, c.Shared, c.Registers, c.BlocksPerSM) > maxNumber>>20:
@@ -52,7 +52,7 @@ func (d *Device) validate() error {
 	var shapes []*Shape
 	for _, s := range d.Shapes {
 		if s == nil {
-			return errors.New("it has an empty entry")
+			return errors.New("expected entries, but one is null")
 		}
 		if err := s.validate(); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *Shape) validate() error {
 	for _, r := range s.Results {
 		switch {
 		case r == nil:
-			return errors.New("it has an empty result")
+			return errors.New("expected results, but one is null")
 		case seen[r.Config]:
 			return fmt.Errorf("expected one result for a config, but got %q twice for %v", r.Config, s.Dims)
 		case !(r.Microseconds >= 0 && r.Microseconds <= maxNumber) || r.Rounds < 0:

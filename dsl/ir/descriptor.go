@@ -26,7 +26,7 @@ func DescriptorSteps(part algebra.Layout, k elem.Kind) (algebra.Layout, error) {
 func inUnits(l algebra.Layout, unit int64) (algebra.Layout, error) {
 	return eachStride(l, func(step int64) (int64, error) {
 		if step%unit != 0 {
-			return 0, fmt.Errorf("expects steps of whole 16 bytes, %d elements, but got %d", unit, step)
+			return 0, fmt.Errorf("expects steps of whole 16 bytes (%d elements), which a wgmma descriptor takes, but got %d elements", unit, step)
 		}
 		return step / unit, nil
 	})

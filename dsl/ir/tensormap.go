@@ -72,7 +72,7 @@ func NewTensorMap(src, dst *Tensor) (*cir.TensorMap, []sym.Expr, error) {
 	}
 	for i, b := range src.Bounds {
 		if !b.Extent.Equal(p.Extents[i]) {
-			return nil, nil, fmt.Errorf("expects the tensor's own extents, which the copy engine knows, but %s ends at %s (Within?)", src.Name, b.Extent)
+			return nil, nil, fmt.Errorf("expects the tensor's own extents, which TMA takes, but %s ends at %s (narrowed by Within?)", src.Name, b.Extent)
 		}
 	}
 	return m, coords, oneCopy(src, coords)
@@ -82,14 +82,14 @@ func NewTensorMap(src, dst *Tensor) (*cir.TensorMap, []sym.Expr, error) {
 // the kernel writes the tensor, which the engine may not see.
 func oneCopy(src *Tensor, coords []sym.Expr) error {
 	if p := src.Storage.Param; p.Write {
-		return fmt.Errorf("expects a tensor that the kernel only reads (In): the copy engine need not see what threads write, but %s was declared with InOut", p.Name)
+		return fmt.Errorf("expects a tensor that the kernel only reads (In): nothing orders TMA after what threads of the kernel write, but %s was declared with InOut", p.Name)
 	}
 	for _, e := range coords {
 		switch lo, hi := e.Range(); {
 		case hi > math.MaxInt32:
-			return fmt.Errorf("expects coordinates within 32 bits, which the copy engine takes, but %s may reach %d (state the extent's bound with AtMost?)", e, hi)
+			return fmt.Errorf("expects coordinates within 32 bits, which TMA takes, but %s may reach %d (state the extent's bound with AtMost?)", e, hi)
 		case lo < math.MinInt32:
-			return fmt.Errorf("expects coordinates within 32 bits, which the copy engine takes, but %s may reach %d", e, lo)
+			return fmt.Errorf("expects coordinates within 32 bits, which TMA takes, but %s may reach %d", e, lo)
 		}
 	}
 	return nil
@@ -188,7 +188,7 @@ func engineSwizzle(t *Tensor) (int, error) {
 		return 0, nil
 	}
 	if m := bits.Len(uint(128/t.Elem.Bits())) - 1; sw.B < 0 || sw.B > 3 || sw.M != m || sw.S != 3 {
-		return 0, fmt.Errorf("expects a swizzle Sw<1,%[1]d,3>, Sw<2,%[1]d,3> or Sw<3,%[1]d,3> of elements of %[2]s, which the copy engine has, but %[3]s has %[4]s", m, t.Elem, t.Name, sw)
+		return 0, fmt.Errorf("expects a swizzle Sw<1,%[1]d,3>, Sw<2,%[1]d,3> or Sw<3,%[1]d,3> of elements of %[2]s, which TMA and wgmma have, but %[3]s has %[4]s", m, t.Elem, t.Name, sw)
 	}
 	return sw.B, nil
 }

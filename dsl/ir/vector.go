@@ -10,7 +10,7 @@ import (
 // canEmit refuses the copies that a kernel cannot start yet, and spaces that the instruction does not join.
 func (c *TiledCopy) canEmit(src, dst *Tensor) error {
 	if c.Row.Bulk > 0 || c.Row.Chooses && c.Row.Arch > 0 {
-		return fmt.Errorf("%s is started by one thread for a whole tile and ends at an mbarrier, which Copy does not issue", c.Row.Name)
+		return fmt.Errorf("%s is started by one thread for a whole tile and completes at an mbarrier, which Copy does not do: use TMALoad in the Fill of a Pipeline", c.Row.Name)
 	}
 	for _, x := range []struct {
 		t    *Tensor

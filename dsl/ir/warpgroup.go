@@ -128,7 +128,7 @@ func SmemMatrix(m *TiledMMA, t *Tensor) (cir.SmemMatrix, error) {
 	out.Stride, out.Lead = int(eight*size), int(lead*size)
 	for _, bytes := range []int{out.Stride, out.Lead} {
 		if bytes%(128<<swizzle) != 0 {
-			return none, fmt.Errorf("expects eights of %s a multiple of %d bytes apart, but those of %s are %d", strings.Fields(c.what)[0], 128<<swizzle, t.Name, bytes)
+			return none, fmt.Errorf("expects each eight %s to lie a multiple of %d bytes from the eight before, but those of %s lie %d bytes from them", strings.Fields(c.what)[0], 128<<swizzle, t.Name, bytes)
 		}
 	}
 	return out, firstRows(t, c.run, min(along, c.run))
@@ -158,7 +158,7 @@ func (c canonical) strides(t *Tensor, along, across int64) (eight, lead int64, e
 			want := i/c.run*lead + i%c.run + j/8*eight + j%8*c.run
 			if got := c.mode.AtInt(i*c.step + j*c.next); got != want {
 				at := i*c.step + j*c.next
-				return 0, 0, fmt.Errorf("expects %s, adjacent in eights and each eight as far from the last, but element (%d,%d) of %s %s lies at %d and not at %d",
+				return 0, 0, fmt.Errorf("expects %s, eight of them adjacent and each eight as far from the eight before, as a wgmma descriptor has them, but element (%d,%d) of %s %s lies at %d and not at %d",
 					c.what, at%c.rows, at/c.rows, t.Name, algebra.Make(c.mode), got, want)
 			}
 		}

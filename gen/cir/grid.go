@@ -47,7 +47,7 @@ func verifyWait(k *Kernel) error {
 	for _, s := range k.Body {
 		if _, ok := s.(GridWait); ok {
 			if waits++; touched || waits > 1 {
-				return fmt.Errorf("the wait for the grid before comes late")
+				return fmt.Errorf("GridDependencySynchronize comes after an access to global memory, or twice")
 			}
 		}
 		Walk([]Stmt{s}, func(s Stmt) { touched = touched || touchesGlobal(s) })
@@ -59,7 +59,7 @@ func verifyWait(k *Kernel) error {
 		}
 	})
 	if nested != waits {
-		return fmt.Errorf("the wait for the grid before is not at the top level")
+		return fmt.Errorf("GridDependencySynchronize is in a loop or a branch")
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func CheckTensorMap(m *TensorMap) error {
 	case n < 1 || n > 5 || len(m.Extents) != n || len(m.Strides) != n:
 		return fmt.Errorf("a tensor map has 1 to 5 dimensions, but got %d extents, %d strides and a box of %d", len(m.Extents), len(m.Strides), n)
 	case !m.Strides[0].Is(1):
-		return fmt.Errorf("a tensor map expects adjacent elements, but got a stride of %s", m.Strides[0])
+		return fmt.Errorf("a tensor map expects contiguous elements in its first dimension, but got a stride of %s", m.Strides[0])
 	case m.Swizzle < 0 || m.Swizzle > 3:
 		return fmt.Errorf("a tensor map swizzles 0 to 3 bits, but got %d", m.Swizzle)
 	}
@@ -114,16 +114,16 @@ func CheckTensorMap(m *TensorMap) error {
 	row := m.Box[0] * size
 	switch {
 	case row%16 != 0:
-		return fmt.Errorf("rows of a box expect whole 16 bytes, but got %d", row)
+		return fmt.Errorf("a tensor map expects rows of its box of a multiple of 16 bytes, but got %d", row)
 	case m.Swizzle > 0 && row != 16<<m.Swizzle:
-		return fmt.Errorf("rows of a box expect %d bytes with a swizzle of %d bits, but got %d", 16<<m.Swizzle, m.Swizzle, row)
+		return fmt.Errorf("a tensor map expects rows of its box of %d bytes with a swizzle of %d bits, but got %d", 16<<m.Swizzle, m.Swizzle, row)
 	}
 	for i, b := range m.Box {
 		if b < 1 || b > 256 {
-			return fmt.Errorf("a box has 1 to 256 elements in each dimension, but got %d", b)
+			return fmt.Errorf("a tensor map expects 1 to 256 elements in each dimension of its box, but got %d", b)
 		}
 		if i > 0 && !m.Strides[i].Mul(sym.Int(int64(size))).DivisibleBy(16) {
-			return fmt.Errorf("the strides of a tensor map are whole 16 bytes, but got %s elements of %d bytes (state it with Multiple?)", m.Strides[i], size)
+			return fmt.Errorf("a tensor map expects strides of a multiple of 16 bytes, but got %s elements of %d bytes (state it with Multiple?)", m.Strides[i], size)
 		}
 	}
 	return nil
@@ -134,10 +134,10 @@ func (v *verifier) hopper(s Stmt) error {
 	switch s := s.(type) {
 	case TensorLoad:
 		if s.Op == nil || s.Op.Class != TensorCopy || s.Map == nil || s.Dst.Mem == nil || s.Dst.Mem.Space != Shared || len(s.Coords) != len(s.Map.Box) {
-			return fmt.Errorf("a tensor copy expects a map, a coordinate for each dimension and shared memory")
+			return fmt.Errorf("a TMA load expects a tensor map, a coordinate for each dimension and shared memory")
 		}
 		if s.Dst.Mem.Elem != s.Map.Of.Elem || s.Dst.Mem.Align%s.Map.Align() != 0 {
-			return fmt.Errorf("a tensor copy of %s expects shared memory of that kind, aligned to %d bytes, but got %s aligned to %d",
+			return fmt.Errorf("a TMA load of %s expects shared memory of that kind, aligned to %d bytes, but got %s aligned to %d",
 				s.Map.Of.Elem, s.Map.Align(), s.Dst.Mem.Elem, s.Dst.Mem.Align)
 		}
 		return first(v.isMap(s.Map), CheckTensorMap(s.Map), v.addr(s.Dst), v.addr(s.Bar), v.exprs(s.Coords...))
@@ -148,7 +148,7 @@ func (v *verifier) hopper(s Stmt) error {
 		return v.addr(s.Bar)
 	case WarpgroupMMA:
 		if s.Op == nil || s.Op.Class != GMMA || v.k.Threads%128 != 0 {
-			return fmt.Errorf("a product of warpgroups expects such an instruction and whole warpgroups, but the block has %d threads", v.k.Threads)
+			return fmt.Errorf("a wgmma statement expects a wgmma instruction and whole warpgroups of 128 threads, but the block has %d threads", v.k.Threads)
 		}
 		if len(s.D) != s.Op.D.Count {
 			return fmt.Errorf("%s takes %d registers, but got %d", s.Op.Name, s.Op.D.Count, len(s.D))

@@ -38,7 +38,7 @@ func (v *verifier) body(stmts []Stmt) error {
 	var mine []string
 	for _, s := range stmts {
 		if err := v.stmt(s, &mine); err != nil {
-			return fmt.Errorf("%T from %s:%d: %w", s, s.Position().File, s.Position().Line, err)
+			return fmt.Errorf("%s:%d: %T: %w", s.Position().File, s.Position().Line, s, err)
 		}
 	}
 	for _, n := range mine {

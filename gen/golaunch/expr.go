@@ -228,7 +228,7 @@ func (p *printer) cond(c cir.Cond) code {
 		return code{jen.Op("!").Parens(p.cond(c.X).Statement), precAtom}
 	}
 	if p.err == nil {
-		p.err = fmt.Errorf("the condition %T has no Go form", c)
+		p.err = fmt.Errorf("a condition of type %T has no Go form", c)
 	}
 	return code{jen.True(), precAtom}
 }

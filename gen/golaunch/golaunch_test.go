@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 // So are maps that lowering should not have made.
 func TestMapRefusals(t *testing.T) {
 	for want, break_ := range map[string]func(k *cir.Kernel){
-		"expected tensor maps with names, of parameters":       func(k *cir.Kernel) { k.Maps[0].Of = copyKernel().Params[0] },
+		"expected tensor maps that have names":                 func(k *cir.Kernel) { k.Maps[0].Of = copyKernel().Params[0] },
 		"arguments with names of their own, but got \"A\"":     func(k *cir.Kernel) { k.Maps[0].Name = "A" },
 		"tensor map A_map: a tensor map has 1 to 5 dimensions": func(k *cir.Kernel) { k.Maps[0].Box = nil },
 		"an extent of B_map is tid, but tid is not a Dim parameter": func(k *cir.Kernel) {

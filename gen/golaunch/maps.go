@@ -23,7 +23,7 @@ func validateMaps(k *cir.Kernel, seen []string) error {
 	}
 	for _, m := range k.Maps {
 		if m == nil || !params[m.Of] || !identifier.MatchString(m.Name) || goElem(m.Of.Elem) == "" {
-			return fmt.Errorf("expected tensor maps with names, of parameters, but got %+v", m)
+			return fmt.Errorf("expected tensor maps that have names and are of the kernel's parameters, but one is not")
 		}
 		if slices.Contains(seen, m.Name) {
 			return fmt.Errorf("expected arguments with names of their own, but got %q", m.Name)

@@ -79,6 +79,12 @@ func matches(t *testing.T, file string, want []string, rep *emu.Report) {
 	for _, f := range rep.Findings {
 		require.Equal(t, filepath.Base(file), filepath.Base(f.Pos.File), "%v", f)
 		require.NotEmpty(t, f.Remedy)
+		require.NotEmpty(t, f.Message)
+		require.Positive(t, f.Pos.Line, "%v", f)
+		if len(f.Threads) > 1 && f.Check != emu.Deadlock { // there the other warp has ended
+			require.Equal(t, filepath.Base(file), filepath.Base(f.Other.File), "%v", f)
+			require.Positive(t, f.Other.Line, "%v", f)
+		}
 		mark := fmt.Sprintf("%d %s", f.Pos.Line, f.Check)
 		if other := fmt.Sprintf("%d %s", f.Other.Line, f.Check); (f.Check == emu.Race || f.Check == emu.GlobalRace) && slices.Contains(want, other) {
 			mark = other

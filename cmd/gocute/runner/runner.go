@@ -1,6 +1,6 @@
 // Package runner is what the command gocute runs inside a user's module: a synthetic main program imports the
 // user's packages and calls Main, which records their kernels and does what a request file asks. It writes nothing
-// but the response; what goes to the user's disk is the command's business.
+// but the response, and what it is at while it has none; what goes to the user's disk is the command's business.
 package runner
 
 import (
@@ -150,7 +150,7 @@ func serve(protocol int, pkgs []Package) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	res := action(ctx, req, pkgs)
+	res := action(ctx, req, marked(req.Response+UnderWay, pkgs))
 	res.Protocol = Protocol
 	if data, err = json.Marshal(res); err != nil {
 		return fmt.Errorf("internal error: response: %w", err)
@@ -159,16 +159,12 @@ func serve(protocol int, pkgs []Package) (err error) {
 }
 
 // record calls a kernel's function. Mistakes inside of Define are the kernel's own; others are errors here.
-func record(f Func) (k *dsl.Kernel, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			k, err = nil, fmt.Errorf("%s: %s panicked: %s", f.Pos, f.Name, strings.ReplaceAll(fmt.Sprint(r), "\n", " "))
-		}
-	}()
-	if k = f.New(); k == nil {
-		return nil, fmt.Errorf("%s: %s returned no kernel, but nil", f.Pos, f.Name)
+func record(f Func) (*dsl.Kernel, error) {
+	k, err := called(f.Pos, f.Name, f.New)
+	if err == nil && k == nil {
+		err = fmt.Errorf("%s: %s returned no kernel, but nil", f.Pos, f.Name)
 	}
-	return k, nil
+	return k, err
 }
 
 // lines splits joined errors into one for each mistake.

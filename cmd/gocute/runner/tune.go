@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gocute/gocute/build"
@@ -76,16 +75,12 @@ func progress() func(*tune.Candidate) {
 }
 
 // declare calls a family's function.
-func declare(f FamilyFunc) (fam *dsl.Family, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			fam, err = nil, fmt.Errorf("%s: %s panicked: %s", f.Pos, f.Name, strings.ReplaceAll(fmt.Sprint(r), "\n", " "))
-		}
-	}()
-	if fam = f.New(); fam == nil {
-		return nil, fmt.Errorf("%s: %s returned no family, but nil", f.Pos, f.Name)
+func declare(f FamilyFunc) (*dsl.Family, error) {
+	fam, err := called(f.Pos, f.Name, f.New)
+	if err == nil && fam == nil {
+		err = fmt.Errorf("%s: %s returned no family, but nil", f.Pos, f.Name)
 	}
-	return fam, nil
+	return fam, err
 }
 
 // withTuned adds the candidates of the configs to the functions of their packages.

@@ -42,7 +42,7 @@ var kinds = []Kind{
 	{ID: string(emu.Deadlock), Title: "Deadlock", Means: "Some warps wait at a barrier that the others never reach, or for a phase that never completes."},
 	{ID: string(emu.NoLane), Title: "Shuffle or vote with an inactive lane", Means: "A lane outside of the mask executes a shuffle or a vote, or gives a value to one."},
 	{ID: string(emu.Overflow), Title: "Integer overflow", Means: "The emitted code computes an integer in 32 bits, and its value does not fit."},
-	{ID: string(emu.IntRange), Title: "Integer out of its declared range", Means: "An integer is outside of the bounds that its symbol promises."},
+	{ID: string(emu.IntRange), Title: "Integer out of its declared range", Means: "An integer is outside of the bounds declared for it."},
 	{ID: string(emu.RegisterInFlight), Title: "Use of an accumulator in flight", Means: "A thread uses an accumulator of a wgmma that it has not waited for."},
 	{ID: string(emu.Division), Title: "Divisor that is not positive", Means: "An integer division or remainder has a divisor below 1, or a division of elements has the divisor 0."},
 	{ID: check.WrongValue, Title: "Wrong result", Means: "An element of an output is not what the reference of dsl.Expect computes.",
