@@ -62,7 +62,7 @@ var printing = map[string][]string{
 	"eval --help":      {"eval", "--help"},
 	"eval --explain":   {"eval", "--explain", "size((4,8):(8,1))+1"},
 	"gen --check":      {"gen", "./scale", "-o", "made", "--check"},
-	"check --mutate":   {"check", "scale", "./scale", "-schedules", "0", "--mutate"},
+	"check --mutate":   {"check", "scale", "./scale", "--mutate"},
 	"show layout html": {"show", "layout", "(4,8):(8,1)", "--html"},
 }
 
