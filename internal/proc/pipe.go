@@ -15,7 +15,8 @@ type outlet struct {
 }
 
 // connect gives the command pipes in place of writers that are no files.
-func connect(cmd *exec.Cmd, stdout, stderr io.Writer) (outlets []*outlet, err error) {
+// Where a writer fails, refused is called with its error: a child that goes on writing would not notice.
+func connect(cmd *exec.Cmd, stdout, stderr io.Writer, refused func(error)) (outlets []*outlet, err error) {
 	attach := func(w io.Writer) (io.Writer, error) {
 		if _, file := w.(*os.File); file || w == nil {
 			return w, nil
@@ -28,6 +29,9 @@ func connect(cmd *exec.Cmd, stdout, stderr io.Writer) (outlets []*outlet, err er
 		go func() {
 			_, err := io.Copy(w, r)
 			_ = r.Close() // where the writer failed, the child's next write does
+			if err != nil {
+				refused(err)
+			}
 			o.done <- err
 		}()
 		outlets = append(outlets, o)

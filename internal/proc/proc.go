@@ -45,6 +45,9 @@ func (e *TimeoutError) Error() string {
 	return fmt.Sprintf("%s: expected it to end within %v, but it still ran and was killed", e.Command, e.After)
 }
 
+// refusal is a writer's error, which ends the child.
+type refusal struct{ error }
+
 // LookPath finds a program on PATH, of whose entries those that are relative do not count. A name with a slash must be an
 // absolute path. The error is an *exec.Error with exec.ErrNotFound if there is none.
 func LookPath(name string) (string, error) {
@@ -81,17 +84,18 @@ func Run(ctx context.Context, program string, args []string, opt Options) error 
 	} else if !filepath.IsAbs(dir) {
 		return fmt.Errorf("internal error: expected an absolute folder for %s to run in, but got %s", program, dir)
 	}
-	limited := ctx
+	limited, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	late := &TimeoutError{Command: strings.Join(append([]string{filepath.Base(path)}, args...), " "), After: opt.Timeout}
 	if opt.Timeout > 0 {
 		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeoutCause(ctx, opt.Timeout, late)
+		limited, cancel = context.WithTimeoutCause(limited, opt.Timeout, late)
 		defer cancel()
 	}
 	cmd := exec.CommandContext(limited, path, args...)
 	cmd.Dir, cmd.WaitDelay = dir, grace
 	cmd.Env = append(append(Environ(), "PWD="+dir), opt.Env...)
-	outlets, err := connect(cmd, opt.Stdout, opt.Stderr)
+	outlets, err := connect(cmd, opt.Stdout, opt.Stderr, func(err error) { stop(refusal{err}) })
 	if err == nil {
 		err = run(cmd, opt.Interrupt)
 	}
@@ -101,8 +105,12 @@ func Run(ctx context.Context, program string, args []string, opt Options) error 
 		}
 	}
 	if cause := context.Cause(limited); err != nil && cause != nil {
-		if cause == error(late) {
+		var r refusal
+		switch {
+		case cause == error(late):
 			return late
+		case errors.As(cause, &r): // what the writer says
+			return r.error
 		}
 		return fmt.Errorf("%s stopped: %w", filepath.Base(path), cause)
 	}
