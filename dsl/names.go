@@ -23,7 +23,7 @@ var reserved = words(`
 	size_t ptrdiff_t intptr_t uintptr_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t float_t double_t
 
 	NULL EOF NAN INFINITY HUGE_VAL HUGE_VALF M_E M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_SQRT2 M_LN2 M_LN10 assert errno I
-	INT_MAX INT_MIN UINT_MAX LONG_MAX FLT_MAX FLT_MIN DBL_MAX DBL_MIN RAND_MAX CHAR_BIT stdin stdout stderr linux unix
+	printf INT_MAX INT_MIN UINT_MAX LONG_MAX FLT_MAX FLT_MIN DBL_MAX DBL_MIN RAND_MAX CHAR_BIT stdin stdout stderr linux unix
 
 	min max abs fabs fabsf fma fmaf fmin fminf fmax fmaxf exp expf tanh tanhf sqrt sqrtf floor_div floor_mod
 	sigmoid_f32 sigmoid_f64

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,7 +34,16 @@ type Tensor[S Space, E elem.Any] struct {
 type Fact func(*sym.Symbol)
 
 // Multiple states that n divides the extent.
-func Multiple(n int) Fact { return func(s *sym.Symbol) { s.Multiple = int64(n) } }
+func Multiple(n int) Fact {
+	return func(s *sym.Symbol) {
+		if s.Multiple = int64(n); n == 0 { // no fact at all has that value
+			s.Multiple = multipleOfZero
+		}
+	}
+}
+
+// multipleOfZero stands for Multiple(0), which Dim refuses.
+const multipleOfZero = math.MinInt64
 
 // AtMost bounds the extent; offsets of tensors with small extents stay within 32 bits.
 func AtMost(n int) Fact { return func(s *sym.Symbol) { s.Hi = int64(n) } }
@@ -54,6 +64,10 @@ func (k *K) Dim(name string, facts ...Fact) Expr {
 			return Expr{k: k, err: errReported}
 		}
 		f(s)
+	}
+	if s.Multiple == multipleOfZero {
+		k.errorf("Dim", "expects Multiple of 1 or more for %s, but got Multiple(0)", name)
+		return Expr{k: k, err: errReported}
 	}
 	if s.Multiple < 0 || s.Lo < 0 || s.Hi > MaxExtent || s.Lo >= s.Hi {
 		k.errorf("Dim", "%s expects AtLeast of 0 or more, a greater AtMost of at most %d, and Multiple of 1 or more, but got AtLeast(%d), AtMost(%d) and Multiple(%d)", name, MaxExtent, s.Lo, s.Hi, s.Multiple)
@@ -115,7 +129,7 @@ func (k *K) Require(c Cond, message string) {
 		k.errorf("Require", "expects a condition that some sizes meet, but %q never holds within the bounds of its Dims", text.Short(message, 60))
 		return
 	}
-	k.kernel.ir.Requires = append(k.kernel.ir.Requires, cir.Require{Cond: c.c, Message: message})
+	k.kernel.ir.Requires = append(k.kernel.ir.Requires, cir.Require{Cond: c.c, Message: text.Visible(message)})
 }
 
 // ofIntegers reports whether a condition compares integers only.

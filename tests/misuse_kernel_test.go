@@ -145,6 +145,7 @@ var _ = misuse("counts", func(k *K) {
 	k.Loop(k.Thread.Div(0), 4, nil)                // ERROR "Loop: expects a positive divisor, but got 0"
 	k.Loop(k.Thread.Mul(1<<40).Mul(1<<40), 4, nil) // ERROR "Loop: expects integers of 63 bits, but got one that does not fit, or too large an expression"
 	k.Dim("M", AtLeast(8), AtMost(4))              // ERROR "Dim: M expects AtLeast of 0 or more, a greater AtMost of at most 1073741824, and Multiple of 1 or more, but got AtLeast\(8\), AtMost\(4\)"
+	k.Dim("Z", Multiple(0))                        // ERROR "Dim: expects Multiple of 1 or more for Z, but got Multiple.0."
 	k.Dim("N", AtMost(8), Multiple(16))            // ERROR "Dim: expects bounds that some value meets, but no multiple of 16 lies within 1 to 8, those of N"
 	k.Require(k.Dim("n").Lt(0), "n below 0")       // ERROR "Require: expects a condition that some sizes meet, but .n below 0. never holds within the bounds of its Dims"
 	alpha := Scalar[elem.F32](k, "alpha")

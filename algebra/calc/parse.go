@@ -3,6 +3,7 @@ package calc
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // parser reads a text once, from left to right; the first failure ends it.
@@ -41,7 +42,7 @@ func (p *parser) expected(what string) {
 	case p.pos >= len(p.text):
 		p.failAt(p.pos, "expected "+what+", but the text ends")
 	default:
-		p.failAt(p.pos, "expected "+what+", but found "+strconv.Quote(p.text[p.pos:p.pos+1]))
+		p.failAt(p.pos, "expected "+what+", but found "+p.character())
 	}
 }
 
@@ -87,6 +88,12 @@ func (p *parser) node(k kind, pos int, sub ...node) node {
 	return node{kind: k, pos: pos, end: p.pos, sub: sub}
 }
 
+// character is the one at the parser's place, in quotes.
+func (p *parser) character() string {
+	_, width := utf8.DecodeRuneInString(p.text[p.pos:])
+	return strconv.Quote(p.text[p.pos : p.pos+width])
+}
+
 func (p *parser) program() node {
 	out := node{kind: program}
 	for {
@@ -98,7 +105,7 @@ func (p *parser) program() node {
 		}
 		out.sub = append(out.sub, p.statement())
 		if !p.ended() && p.peek() != ';' {
-			p.failAt(p.pos, "unexpected "+strconv.Quote(p.text[p.pos:p.pos+1]))
+			p.failAt(p.pos, "unexpected "+p.character())
 		}
 		if p.err != nil {
 			return out

@@ -29,3 +29,11 @@ func TestUnbindable(t *testing.T) {
 		require.EqualError(t, err, want, "%q = %s", text, v)
 	}
 }
+
+// TestWholeCharacters: a message quotes a character and not a part of its bytes.
+func TestWholeCharacters(t *testing.T) {
+	for _, text := range []string{"4:1 é", "(4,é)"} {
+		_, err := Eval(text)
+		require.ErrorContains(t, err, `"é"`, text)
+	}
+}
