@@ -187,7 +187,7 @@ func checkArchs(prefix string, archs []string) error {
 
 // warn keeps the front end's remarks, one Warnings element each run.
 func (j *job) warn(log string) {
-	if log = strings.TrimSpace(log); log != "" {
+	if log = shown(strings.TrimSpace(log)); log != "" {
 		j.warnings = append(j.warnings, log)
 	}
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/gocute/gocute/internal/text"
@@ -80,7 +81,7 @@ type CompileError struct {
 // Error names the kernel and the target and shows the compiler's own output.
 func (e *CompileError) Error() string {
 	s := fmt.Sprintf("build: %s failed on kernel %s for %s (%v)", e.Compiler, e.Kernel, e.Arch, e.Err)
-	if out := strings.TrimSpace(e.Output); out != "" {
+	if out := shown(strings.TrimSpace(e.Output)); out != "" {
 		s += ":\n" + indent(out)
 	} else {
 		s += " and printed nothing; its arguments were: " + text.Shell(e.Args...)
@@ -111,8 +112,8 @@ type OutputError struct {
 
 // Error says what was expected, what came, from where, and what can be done.
 func (e *OutputError) Error() string {
-	s := fmt.Sprintf("build: kernel %s: the %s for %s that the compiler returned is not right: %v\nthe compiler is %s",
-		e.Kernel, e.What, e.Arch, e.Err, e.Compiler)
+	s := fmt.Sprintf("the %s for %s that the compiler returned is not right: %v\nthe compiler is %s",
+		e.What, e.Arch, e.Err, e.Compiler)
 	if e.Hint != "" {
 		return s + "\n" + e.Hint
 	}
@@ -126,7 +127,7 @@ func (e *OutputError) Unwrap() error { return e.Err }
 func compileHint(output string) string {
 	switch {
 	case strings.Contains(output, "Failed to preprocess host compiler properties"):
-		return hostCompilerHint
+		return hostHint()
 	case strings.Contains(output, "No space left on device"):
 		return "the disk is full: set TMPDIR to a folder with room"
 	case strings.Contains(output, `could not open source file "cuda_`):
@@ -138,6 +139,16 @@ func compileHint(output string) string {
 const nvrtcHeadersHint = "NVRTC found no toolkit with CUDA's headers: set CUDA_HOME to one, or let gocute install NVRTC with them"
 
 const hostCompilerHint = "nvcc preprocesses with a host C++ compiler: install g++, or set NVCC_CCBIN to one"
+
+// hostHint names what the user chose, if that is why.
+func hostHint() string {
+	for _, name := range []string{"NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"} {
+		if v := os.Getenv(name); v != "" && (name == "NVCC_CCBIN" || strings.Contains(v, "-ccbin") || strings.Contains(v, "compiler-bindir")) {
+			return fmt.Sprintf("nvcc preprocesses with the host C++ compiler that %s names, %q: name one that works, or unset it", name, v)
+		}
+	}
+	return hostCompilerHint
+}
 
 // indent sets a tool's output apart from our own words.
 func indent(s string) string {

@@ -189,7 +189,16 @@ func candidates(opt Options) []candidate {
 		list = append(list, c)
 	}
 	if p := os.Getenv(EnvNVCC); p != "" {
-		add(EnvNVCC, p)
+		switch found, err := proc.LookPath(p); {
+		case filepath.IsAbs(p):
+			add(EnvNVCC, p)
+		case filepath.Base(p) != p:
+			list = append(list, candidate{origin: EnvNVCC, path: p, reason: notAbsolute, wanted: true})
+		case err != nil: // a name, which no folder of PATH has
+			list = append(list, candidate{origin: EnvNVCC, path: p, reason: "expected an absolute path, or the name of a program on PATH", wanted: true})
+		default:
+			add(EnvNVCC, found)
+		}
 		return list
 	}
 	if home := os.Getenv("CUDA_HOME"); home != "" && !filepath.IsAbs(home) {
@@ -259,6 +268,9 @@ func probe(ctx context.Context, path, origin string, opt Options) (*Toolchain, e
 	}
 	tc.warnNewer()
 	tc.identity = identify(ctx, opt, text)
+	if origin != originInstalled { // what gocute installed is known by its version
+		tc.identity += fileIdentity(path)
+	}
 	return tc, nil
 }
 
@@ -273,7 +285,7 @@ func newCommon(name, path, origin string, v Version, opt Options) Common {
 func (c *Common) checkTargets() error {
 	for _, want := range []string{"sm_80", "sm_90"} {
 		if !slices.Contains(c.Targets, want) {
-			return fmt.Errorf("expected %s %s to compile for %s, but got only %s", c.Name, c.Version, want, strings.Join(c.Targets, " "))
+			return fmt.Errorf("expected %s %s to compile for %s, but got only %s", c.Name, c.Version, want, cmp.Or(strings.Join(c.Targets, " "), "no architecture"))
 		}
 	}
 	return nil

@@ -141,7 +141,7 @@ func (t *Toolchain) nvcc(ctx context.Context, j *job, arch string, args []string
 		return entry{}, err
 	}
 	args = append(slices.Clone(args), "-o", out, in)
-	var log bytes.Buffer
+	var log said
 	start := time.Now()
 	// nvcc's own temporary files go where they are removed even if it is killed.
 	err = proc.Run(ctx, t.NVCC, args, proc.Options{Dir: dir, Env: []string{"TMPDIR=" + dir}, Stdout: &log, Stderr: &log})
@@ -153,9 +153,9 @@ func (t *Toolchain) nvcc(ctx context.Context, j *job, arch string, args []string
 	if err != nil {
 		return entry{}, &CompileError{Compiler: NameNVCC, Kernel: j.src.Name, Arch: arch, Args: args, Output: text, Err: err}
 	}
-	payload, err := os.ReadFile(filepath.Join(dir, out))
+	payload, err := readOutput(dir, out)
 	if err != nil {
-		return entry{}, j.bad(filepath.Ext(out)[1:], arch, fmt.Errorf("expected the file %s, but got: %w", out, err))
+		return entry{}, j.bad(map[string]string{".ptx": "PTX", ".cubin": "cubin"}[filepath.Ext(out)], arch, err)
 	}
 	if strings.HasSuffix(out, ".ptx") {
 		payload = neutral(payload, dir, in)

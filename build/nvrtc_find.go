@@ -78,12 +78,10 @@ func installedNVRTC(ctx context.Context, opt Options, nf *NotFoundError) (*NVRTC
 // rtcCandidates lists the places outside the cache folder; a reason marks those that cannot be it.
 func rtcCandidates(ctx context.Context, opt Options) []candidate {
 	if p := os.Getenv(EnvNVRTC); p != "" {
-		abs, err := filepath.Abs(p)
-		if err == nil {
-			_, err = os.Stat(abs)
-		}
-		c := candidate{origin: EnvNVRTC, path: abs}
-		if err != nil {
+		c := candidate{origin: EnvNVRTC, path: p}
+		if !filepath.IsAbs(p) {
+			c.reason, c.wanted = notAbsolute, true
+		} else if _, err := os.Stat(p); err != nil {
 			c.reason = err.Error()
 		}
 		return []candidate{c}
@@ -193,6 +191,9 @@ func probeNVRTC(path, origin string, opt Options) (*NVRTC, error) {
 	n.warnNewer()
 	first, _, _ := bytes.Cut(out.ptx, []byte(".visible"))
 	n.identity = "nvrtc\n" + string(first) + headersDigest(n.Include)
+	if origin != originInstalled {
+		n.identity += fileIdentity(path)
+	}
 	return n, nil
 }
 

@@ -42,7 +42,7 @@ func parseVersion(text string) (Version, error) {
 	for i := range n {
 		x, err := strconv.Atoi(m[i+1])
 		if err != nil {
-			return Version{}, fmt.Errorf("nvcc --version: %q is no version: %w", m[0], err)
+			return Version{}, fmt.Errorf("expected the version of a release from nvcc --version, but got %q", m[0])
 		}
 		n[i] = x
 	}
