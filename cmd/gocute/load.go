@@ -134,6 +134,9 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 		if err := s.withoutModules(); err != nil {
 			return nil, err
 		}
+		if err := s.missing(errs); err != nil {
+			return nil, err
+		}
 		return nil, errs
 	}
 	if err := none(out, patterns); err != nil {
