@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -22,6 +24,23 @@ func (p *filePath) Decode(ctx *kong.DecodeContext) error {
 	}
 	*p = filePath(text)
 	return nil
+}
+
+// maxText is how many bytes a text that a person names may have: more is no script, page or table, but a device or a mistake.
+const maxText = 64 << 20
+
+// readFile reads a file that the command line names, relative to the working folder, of at most so many bytes.
+func (s *session) readFile(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(absolute(s.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s: expected a text of at most %d bytes, but it has more", name, limit)
+	}
+	return data, err
 }
 
 // settings are dims and scalars by name, as --set and --shape give them.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -265,11 +264,7 @@ func (c *showPageCmd) Run(s *session) error {
 	if _, err := c.html(); err != nil {
 		return err
 	}
-	path := c.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.dir, path)
-	}
-	data, err := os.ReadFile(path)
+	data, err := s.readFile(c.File, maxText)
 	if err != nil {
 		return err
 	}

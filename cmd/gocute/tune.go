@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -239,7 +238,7 @@ func (s *session) loadTuned(patterns, files []string) (*loaded, map[string][]str
 	}
 	winners := map[string][]string{}
 	for _, path := range files {
-		data, err := os.ReadFile(absolute(s.dir, path))
+		data, err := s.readFile(path, maxText)
 		if err != nil {
 			return nil, nil, err
 		}
