@@ -100,6 +100,9 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 			patterns[i] = "./" + p
 		}
 	}
+	if err := s.temporary(); err != nil {
+		return nil, err
+	}
 	pkgs, err := packages.Load(&packages.Config{
 		Context: s.ctx, Dir: s.dir, Env: append(proc.Environ(), hostEnv()...), Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
 			packages.NeedSyntax | packages.NeedModule,
