@@ -99,6 +99,9 @@ func (s settings) add(text string) error {
 			return fmt.Errorf("expected NAME=VALUE,…, but got %q", part)
 		}
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if name == "" {
+			return fmt.Errorf("expected NAME=VALUE,…, but got %q, which has no name", part)
+		}
 		if old, given := s[name]; given {
 			return fmt.Errorf("expected one value of %s, but got %s and %s", name, old, value)
 		}

@@ -155,6 +155,10 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 func (s *session) folders(patterns []string) error {
 	var errs failure
 	for _, p := range patterns {
+		if strings.TrimSpace(p) == "" {
+			errs = append(errs, fmt.Sprintf("expected a package, but got %q", p))
+			continue
+		}
 		info, err := os.Stat(absolute(s.dir, p))
 		local := strings.HasPrefix(p, ".") || filepath.IsAbs(p) || !strings.Contains(p, "/")
 		if err == nil && info.IsDir() || err != nil && !(local && strings.HasSuffix(p, ".go")) { // import paths may end in .go
