@@ -131,7 +131,7 @@ Examples:
 
 In a source file:
 
-  //go:generate go run github.com/gocute/gocute/cmd/gocute gen . -o ../out`
+  //go:generate go tool gocute gen . -o ../out`
 }
 
 // Run generates all kernels in memory, and only then writes.
