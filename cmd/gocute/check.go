@@ -55,9 +55,12 @@ func (c *checkCmd) Run(s *session) error {
 		}
 		s.stdout = s.stderr
 	}
+	if err := c.sarifFile(s); err != nil {
+		return err
+	}
 	err := c.check(s)
 	if failed := c.writeSARIF(s, stdout, err); failed != nil {
-		return fmt.Errorf("--sarif: %w", failed)
+		return failed
 	}
 	return err
 }

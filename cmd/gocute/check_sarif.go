@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/sarif"
-	"github.com/gocute/gocute/gen"
 )
 
 // writeSARIF writes what was found, and err, which kept kernels from being checked or is nil.
@@ -33,11 +35,35 @@ func (c *checkCmd) writeSARIF(s *session, stdout io.Writer, err error) error {
 	}
 	data, err := sarif.New(in).Bytes()
 	if err != nil {
-		return err
+		return fmt.Errorf("--sarif: %w", err)
 	}
 	if c.SARIF == "-" {
-		_, err = stdout.Write(data)
+		if _, err = stdout.Write(data); err != nil {
+			return fmt.Errorf("--sarif: %w", err)
+		}
+		return nil
+	}
+	return s.writeFile("--sarif", string(c.SARIF), data)
+}
+
+// sarifFile refuses a file that could not be written at the end. Its folder is not made: a report in a folder that nothing
+// looks into would be lost.
+func (c *checkCmd) sarifFile(s *session) error {
+	if c.SARIF == "-" {
+		return nil
+	}
+	name := string(c.SARIF)
+	if err := s.fileToWrite("--sarif", name); err != nil {
 		return err
 	}
-	return gen.WriteFile(absolute(s.dir, string(c.SARIF)), data)
+	if dir := filepath.Dir(absolute(s.dir, name)); !isDir(dir) {
+		return fmt.Errorf("--sarif %s: there is no folder %s: make it first", name, dir)
+	}
+	return nil
+}
+
+// isDir reports whether there is a folder of that name.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

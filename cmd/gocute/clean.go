@@ -5,6 +5,7 @@ import (
 
 	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/cmd/gocute/report"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // installFlag is a part of every command that may install a compiler.
@@ -40,7 +41,7 @@ func (c *cleanCmd) Run(s *session) error {
 	for _, dir := range done.Toolchains {
 		fmt.Fprintf(s.stdout, "removed %s\n", dir)
 	}
-	fmt.Fprintf(s.stdout, "removed %d objects from %s; %s freed\n", done.Objects, done.Dir, sizeText(done.Bytes))
+	fmt.Fprintf(s.stdout, "removed %s from %s; %s freed\n", text.Count(done.Objects, "object"), done.Dir, sizeText(done.Bytes))
 	return nil
 }
 
@@ -51,6 +52,9 @@ func sizeText(n int64) string {
 		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	}
+	if n < 1<<10 { // which would be 0.0 KB
+		return fmt.Sprintf("%d B", n)
 	}
 	return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 }

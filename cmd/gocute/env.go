@@ -10,6 +10,7 @@ import (
 	"github.com/gocute/gocute/build"
 	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cuda"
+	"github.com/gocute/gocute/internal/text"
 )
 
 // envCmd is gocute env.
@@ -77,8 +78,8 @@ func (s *session) look(r *report.Env) (all failure) {
 			e.Places = append(e.Places, report.EnvPlace(p))
 		}
 		r.Compilers = append(r.Compilers, e)
-		for _, text := range found.Broken {
-			broken(errors.New(text))
+		for _, fault := range found.Broken {
+			broken(errors.New(fault))
 		}
 	}
 	path, version, err := build.LookHost(s.ctx)
@@ -100,7 +101,8 @@ func (s *session) look(r *report.Env) (all failure) {
 // printEnv writes it for people.
 func printEnv(s *session, r *report.Env) {
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(s.stdout, "%-14s %s\n", name, fmt.Sprintf(format, args...))
+		value := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n"+strings.Repeat(" ", 15)) // of errors, some have lines
+		fmt.Fprintf(s.stdout, "%-14s %s\n", name, value)
 	}
 	line("gocute", "%s", r.Version)
 	line("go", "%s", r.Go)
@@ -124,7 +126,7 @@ func printEnv(s *session, r *report.Env) {
 	if r.Cache.LimitBytes > 0 {
 		limit = "limit " + sizeText(r.Cache.LimitBytes)
 	}
-	line("cache", "%s: %d objects, %s, %s", r.Cache.Dir, r.Cache.Objects, sizeText(r.Cache.Bytes), limit)
+	line("cache", "%s: %s, %s, %s", r.Cache.Dir, text.Count(r.Cache.Objects, "object"), sizeText(r.Cache.Bytes), limit)
 	if r.GPU != "" {
 		line("GPU", "%s", r.GPU)
 	} else {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gocute/gocute/cmd/gocute/report"
+	"github.com/gocute/gocute/cuda"
 )
 
 // bareMachine is a PATH with a fake nvcc, a host compiler and the go command, and an empty cache.
@@ -78,7 +80,7 @@ func TestCleanCommand(t *testing.T) {
 	key := strings.Repeat("ab", 32)
 	writeFiles(t, cache, map[string]string{"objects/ab/" + key: "an object"})
 	o := gocute(t, cache, "clean").ok(t)
-	require.Equal(t, "removed 1 objects from "+cache+"; 0.0 KB freed\n", o.stdout)
+	require.Equal(t, "removed 1 object from "+cache+"; 9 B freed\n", o.stdout)
 	require.NoFileExists(t, filepath.Join(cache, "objects/ab", key))
 }
 
@@ -90,4 +92,15 @@ func TestBuildTellsTheCompiler(t *testing.T) {
 	require.Equal(t, 1, o.status, "the fake writes nothing")
 	require.Contains(t, o.stderr, "gocute: nvcc 13.0.88 at "+filepath.Join(bin, "nvcc")+" (found on PATH; CUDA_HOME is not set)\n")
 	require.Contains(t, o.stderr, "expected the file copy_4x32.ptx, but got")
+}
+
+// A value of several lines stays in its column, and the reason for no GPU has one line.
+func TestEnvColumns(t *testing.T) {
+	var out bytes.Buffer
+	printEnv(&session{stdout: &out}, &report.Env{NoGPU: "a\nb", Cache: report.EnvCache{Objects: 1}})
+	require.Contains(t, out.String(), "GPU            none: a\n               b\n")
+	require.Contains(t, out.String(), ": 1 object, 0 B, no limit\n")
+	if _, err := cuda.Open(0); err != nil {
+		require.NotContains(t, err.Error(), "\n")
+	}
 }

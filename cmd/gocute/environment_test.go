@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -124,4 +127,26 @@ func TestIgnoredFlags(t *testing.T) {
 	}
 	gocute(t, dir, thrVal...).ok(t)
 	gocute(t, dir, tv...).ok(t)
+}
+
+// A folder for temporary files that the go command cannot use is named with its variable.
+func TestTemporaryFolder(t *testing.T) {
+	dir := foreign(t, map[string]string{"scale/scale.go": scale, "file": ""})
+	const rest = ": set %s to another folder, or unset it\n"
+	for _, c := range []struct{ name, value, fault string }{
+		{"TMPDIR", dir, "it has a go.mod, which the go command ignores in the folder for temporary files"},
+		{"TMPDIR", "/nowhere", "there is no such folder"},
+		{"TMPDIR", filepath.Join(dir, "file"), "it is a file"},
+		{"GOTMPDIR", "/nowhere", "there is no such folder"},
+	} {
+		t.Run(c.name+c.value, func(t *testing.T) {
+			t.Setenv(c.name, c.value)
+			value, _ := strings.CutPrefix(c.value, dir+"/")
+			gocute(t, dir, "list", "./scale").fails(t, 1, fmt.Sprintf("%s: the folder for temporary files is %s, but %s"+rest, c.name, value, c.fault, c.name))
+		})
+	}
+	t.Setenv("TMPDIR", ".") // is that of the working folder
+	o := gocute(t, dir, "list", "./scale")
+	require.Equal(t, 1, o.status)
+	require.Contains(t, o.stderr, "TMPDIR: the folder for temporary files is "+dir+", but it has a go.mod")
 }

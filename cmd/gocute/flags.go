@@ -3,9 +3,15 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/gocute/gocute/gen"
 )
 
 // filePath is a file or folder that a flag names.
@@ -22,6 +28,55 @@ func (p *filePath) Decode(ctx *kong.DecodeContext) error {
 	}
 	*p = filePath(text)
 	return nil
+}
+
+// maxText is how many bytes a text that a person names may have: more is no script, page or table, but a device or a mistake.
+const maxText = 64 << 20
+
+// readFile reads a file that the command line names, relative to the working folder, of at most so many bytes.
+func (s *session) readFile(name string, limit int64) ([]byte, error) {
+	f, err := os.Open(absolute(s.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s: expected a text of at most %d bytes, but it has more", name, limit)
+	}
+	return data, err
+}
+
+// fileToWrite refuses the path of a file that could not be written, before the work is done.
+func (s *session) fileToWrite(flag, name string) error {
+	path := absolute(s.dir, name)
+	if info, err := os.Stat(path); err == nil && info.IsDir() || strings.HasSuffix(name, string(filepath.Separator)) {
+		return fmt.Errorf("%s %s: expected the name of a file, but it is a folder", flag, name)
+	}
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			return fmt.Errorf("%s %s: %s is a file, not a folder", flag, name, dir)
+		}
+		if err == nil {
+			break
+		}
+	}
+	return nil
+}
+
+// writeFile is gen.WriteFile for a file that a flag names: the error names that, and not the temporary file beside it.
+func (s *session) writeFile(flag, name string, data []byte) error {
+	err := gen.WriteFile(absolute(s.dir, name), data)
+	if err == nil {
+		return nil
+	}
+	if link := (*os.LinkError)(nil); errors.As(err, &link) {
+		err = link.Err
+	} else if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("%s %s: the file cannot be written: %w", flag, name, err)
 }
 
 // settings are dims and scalars by name, as --set and --shape give them.
@@ -44,6 +99,9 @@ func (s settings) add(text string) error {
 			return fmt.Errorf("expected NAME=VALUE,…, but got %q", part)
 		}
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if name == "" {
+			return fmt.Errorf("expected NAME=VALUE,…, but got %q, which has no name", part)
+		}
 		if old, given := s[name]; given {
 			return fmt.Errorf("expected one value of %s, but got %s and %s", name, old, value)
 		}

@@ -19,3 +19,28 @@ func TestEmptyPath(t *testing.T) {
 		gocute(t, t.TempDir(), c.args...).fails(t, 2, "gocute: --"+c.flag+": expected a path, but got \"\"\nRun gocute --help, or gocute COMMAND --help, for usage.\n")
 	}
 }
+
+// Flags that are used in a wrong way are told of in words that help.
+func TestMisusedFlags(t *testing.T) {
+	const usage = "\nRun gocute --help, or gocute COMMAND --help, for usage.\n"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", "k", "-sett", "n=5"}, `unknown flag --sett, did you mean one of "--set", "--seed"?`},
+		{[]string{"list", "-jso"}, `unknown flag --jso, did you mean "--json"?`},
+		{[]string{"run", "k", "-set"}, `--set: expected a value (NAME=VALUE,…), but the command line ends here`},
+		{[]string{"gen", "-o"}, `--out: expected a value (path), but the command line ends here`},
+		{[]string{"run", "k", "-set", "-on", "cpu"}, `--set: expected a value (NAME=VALUE,…), but got the flag "--on"`},
+		{[]string{"run", "k", "--schedules", "-1"}, `--schedules: expected integers of at least 0, but got "-1"`},
+		{[]string{"run", "k", "--schedules=-1"}, `--schedules: expected integers of at least 0, but got "-1"`},
+		{[]string{"run", "k", "-set", "="}, `--set: expected NAME=VALUE,…, but got "=", which has no name`},
+		{[]string{"run", "k", "-set", "n=1,=5"}, `--set: expected NAME=VALUE,…, but got "=5", which has no name`},
+		{[]string{""}, `expected a command, a name or a package, but got ""`},
+		{[]string{"version", ""}, `expected a command, a name or a package, but got ""`},
+	} {
+		gocute(t, t.TempDir(), c.args...).fails(t, 2, "gocute: "+c.want+usage)
+	}
+	gocute(t, t.TempDir(), "tune", "f", "--rounds", "-1").fails(t, 2, "gocute: --rounds: expected at least 1, but got -1\n")
+	gocute(t, t.TempDir(), "list", "").fails(t, 1, "expected a package, but got \"\"\n")
+}

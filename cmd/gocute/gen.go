@@ -10,6 +10,7 @@ import (
 
 	"github.com/gocute/gocute/cmd/gocute/report"
 	"github.com/gocute/gocute/cmd/gocute/runner"
+	"github.com/gocute/gocute/gen/golaunch"
 )
 
 // includeFolder is where the headers of header mode go, below the output folder.
@@ -80,12 +81,12 @@ func (s *session) kernels(pkgs []*kernelPackage, req runner.Request) (runner.Res
 	}
 	seen := map[string]runner.Kernel{}
 	for _, k := range all.Kernels {
-		folder := strings.ToLower(k.Name)
+		folder := golaunch.PackageName(k.Name)
 		if k.Folder != "" {
 			folder = k.Folder
 		}
 		if first, ok := seen[folder]; ok {
-			all.Errors = append(all.Errors, clash(first, k))
+			all.Errors = append(all.Errors, clash(first, k, folder))
 			continue
 		}
 		seen[folder] = k
@@ -96,12 +97,12 @@ func (s *session) kernels(pkgs []*kernelPackage, req runner.Request) (runner.Res
 	return all, nil
 }
 
-func clash(a, b runner.Kernel) string {
+func clash(a, b runner.Kernel, folder string) string {
 	if a.Name == b.Name {
 		return fmt.Sprintf("%s: %s: the name is already that of the kernel at %s; names have to be unique", b.Pos, b.Name, a.Pos)
 	}
 	return fmt.Sprintf("%s: %s: the kernel would share the package %s with the kernel %s at %s; names have to differ in more than case",
-		b.Pos, b.Name, b.Folder, a.Name, a.Pos)
+		b.Pos, b.Name, folder, a.Name, a.Pos)
 }
 
 // genCmd is gocute gen.
@@ -130,7 +131,7 @@ Examples:
 
 In a source file:
 
-  //go:generate go run github.com/gocute/gocute/cmd/gocute gen . -o ../out`
+  //go:generate go tool gocute gen . -o ../out`
 }
 
 // Run generates all kernels in memory, and only then writes.

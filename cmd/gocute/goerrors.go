@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -96,4 +99,31 @@ func endsPath(rest string) bool {
 // unwritable says what is to be done about a folder for temporary files that cannot be used.
 func unwritable(err error) error {
 	return fmt.Errorf("%w\ngocute needs a folder for temporary files: set TMPDIR to one that can be written to (now %s)", err, os.TempDir())
+}
+
+// temporary refuses a folder for temporary files that the go command cannot use: its own message names no variable.
+func (s *session) temporary() error {
+	name := "TMPDIR"
+	if runtime.GOOS == "windows" {
+		name = "TMP"
+	}
+	dirs := map[string]string{name: absolute(s.dir, os.TempDir())}
+	if dir := os.Getenv("GOTMPDIR"); dir != "" {
+		dirs["GOTMPDIR"] = absolute(s.dir, dir)
+	}
+	for _, name := range slices.Sorted(maps.Keys(dirs)) {
+		dir := dirs[name]
+		fault := ""
+		if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			fault = "there is no such folder"
+		} else if err == nil && !info.IsDir() {
+			fault = "it is a file"
+		} else if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && name != "GOTMPDIR" {
+			fault = "it has a go.mod, which the go command ignores in the folder for temporary files"
+		}
+		if fault != "" {
+			return fmt.Errorf("%s: the folder for temporary files is %s, but %s: set %s to another folder, or unset it", name, dir, fault, name)
+		}
+	}
+	return nil
 }

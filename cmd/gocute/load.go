@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"go/types"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -100,6 +102,9 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 			patterns[i] = "./" + p
 		}
 	}
+	if err := s.temporary(); err != nil {
+		return nil, err
+	}
 	pkgs, err := packages.Load(&packages.Config{
 		Context: s.ctx, Dir: s.dir, Env: append(proc.Environ(), hostEnv()...), Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedTypes |
 			packages.NeedSyntax | packages.NeedModule,
@@ -134,6 +139,9 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 		if err := s.withoutModules(); err != nil {
 			return nil, err
 		}
+		if err := s.missing(errs); err != nil {
+			return nil, err
+		}
 		return nil, errs
 	}
 	if err := none(out, patterns); err != nil {
@@ -145,10 +153,28 @@ func (s *session) loadAny(patterns []string, none func(l *loaded, patterns []str
 	return out, nil
 }
 
-// folders refuses files, of which the go command would make a package of their own.
+// whatIsPKG says what may stand for PKG.
+const whatIsPKG = "PKG is a package as for go build: a folder such as ./kernels, an import path, or a pattern such as ./..."
+
+// notInStd is the go command's word on a name without a dot that is neither a folder nor a package.
+var notInStd = regexp.MustCompile(`^package (\S+) is not in std\b.*$`)
+
+// folders refuses folders that are not there, and files, of which the go command would make a package of their own.
 func (s *session) folders(patterns []string) error {
 	var errs failure
 	for _, p := range patterns {
+		if strings.TrimSpace(p) == "" {
+			errs = append(errs, fmt.Sprintf("expected a package, but got %q", p))
+			continue
+		}
+		if explicit := strings.HasPrefix(p, ".") || filepath.IsAbs(p); explicit && !strings.HasSuffix(p, ".go") {
+			if dir := strings.TrimSuffix(p, "/..."); !strings.Contains(dir, "...") {
+				if _, err := os.Stat(absolute(s.dir, dir)); errors.Is(err, fs.ErrNotExist) {
+					errs = append(errs, fmt.Sprintf("%s: there is no such folder: %s", p, whatIsPKG))
+					continue
+				}
+			}
+		}
 		info, err := os.Stat(absolute(s.dir, p))
 		local := strings.HasPrefix(p, ".") || filepath.IsAbs(p) || !strings.Contains(p, "/")
 		if err == nil && info.IsDir() || err != nil && !(local && strings.HasSuffix(p, ".go")) { // import paths may end in .go
@@ -198,6 +224,8 @@ func messages(p *packages.Package) []string {
 		}
 		if e.Pos != "" && e.Pos != "-" {
 			msg = e.Pos + ": " + msg
+		} else if m := notInStd.FindStringSubmatch(msg); m != nil {
+			msg = fmt.Sprintf("%s: there is neither such a folder nor such a package: %s", m[1], whatIsPKG)
 		}
 		if !slices.Contains(out, msg) {
 			out = append(out, msg)

@@ -118,6 +118,7 @@ func command(ctx context.Context, dir string, args []string, stdout, stderr io.W
 	if args[0] == "--version" || args[0] == "-version" {
 		args = append([]string{"version"}, args[1:]...)
 	}
+	given := args
 	args = longFlags(parser.Model.Node, startsWithMinus(args))
 	parsed, err := parser.Parse(args)
 	if s.lost() != nil { // in printing help
@@ -129,9 +130,10 @@ func command(ctx context.Context, dir string, args []string, stdout, stderr io.W
 	if err != nil {
 		if bad := (*kong.ParseError)(nil); errors.As(err, &bad) {
 			s.beginJSON(args, bad.Context.Selected())
+			err = misused(err)
 			_ = s.endJSON(err) // err is told all the same
 		}
-		fmt.Fprintf(stderr, "gocute: %s\n%sRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()), minusHint(args, err))
+		fmt.Fprintf(stderr, "gocute: %s\n%sRun gocute --help, or gocute COMMAND --help, for usage.\n", clip(err.Error()), minusHint(given, err))
 		return 2
 	}
 	s.beginJSON(args, parsed.Selected())
@@ -175,26 +177,4 @@ func (s *session) report(err error) int {
 		return e.ExitCode()
 	}
 	return 1
-}
-
-// longFlags lets flags of several letters have one dash, as Go's tools do: -set is --set.
-func longFlags(model *kong.Node, args []string) []string {
-	names := map[string]bool{}
-	_ = kong.Visit(model, func(n kong.Visitable, next kong.Next) error {
-		if f, ok := n.(*kong.Flag); ok && len(f.Name) > 1 {
-			names[f.Name] = true
-		}
-		return next(nil)
-	})
-	out := append([]string(nil), args...)
-	for i, a := range out {
-		if a == "--" {
-			break
-		}
-		name, _, _ := strings.Cut(strings.TrimPrefix(a, "-"), "=")
-		if strings.HasPrefix(a, "-") && names[name] {
-			out[i] = "-" + a
-		}
-	}
-	return out
 }

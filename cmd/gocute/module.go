@@ -26,6 +26,9 @@ type goEnv struct{ GOMOD, GOWORK, GOFLAGS, GO111MODULE string }
 
 // output runs the go command in the working folder.
 func (s *session) output(args ...string) ([]byte, error) {
+	if err := s.temporary(); err != nil {
+		return nil, err
+	}
 	var out, stderr bytes.Buffer
 	err := proc.Run(s.ctx, "go", args, proc.Options{Dir: s.dir, Stdout: &out, Stderr: &stderr})
 	if err != nil && stderr.Len() > 0 {

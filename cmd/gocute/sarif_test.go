@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -177,4 +178,33 @@ func TestGitRoot(t *testing.T) {
 	dir, err := os.Getwd()
 	require.NoError(t, err)
 	require.Equal(t, strings.TrimSpace(string(out)), sarif.Root(dir))
+}
+
+// A file that cannot be written is refused before the work, in the words of the command line.
+func TestFilesToWrite(t *testing.T) {
+	dir := foreign(t, map[string]string{"scale/scale.go": scale, "file": "", "d.svg/x": ""})
+	sarif := []string{"check", "scale", "./scale", "--schedules", "0", "--sarif"}
+	show := []string{"show", "layout", "(4,8):(8,1)", "-o"}
+	for _, c := range []struct {
+		args       []string
+		name, want string
+	}{
+		{sarif, ".", "--sarif .: expected the name of a file, but it is a folder\n"},
+		{sarif, "new/", "--sarif new/: expected the name of a file, but it is a folder\n"},
+		{sarif, "new/x", "--sarif new/x: there is no folder " + "new: make it first\n"},
+		{sarif, "/nowhere/x", "--sarif /nowhere/x: there is no folder /nowhere: make it first\n"},
+		{sarif, "file/x", "--sarif file/x: file is a file, not a folder\n"},
+		{show, "d.svg", "-o d.svg: expected the name of a file, but it is a folder\n"},
+		{show, "file/x.svg", "-o file/x.svg: file is a file, not a folder\n"},
+		{show, "/proc/x.svg", "-o /proc/x.svg: the file cannot be written: no such file or directory\n"},
+	} {
+		if strings.HasPrefix(c.name, "/proc/") && runtime.GOOS != "linux" {
+			continue
+		}
+		before := tree(t, dir)
+		o := gocute(t, dir, append(c.args[:len(c.args):len(c.args)], c.name)...)
+		o.fails(t, 1, c.want)
+		require.Empty(t, o.stdout)
+		require.Equal(t, before, tree(t, dir))
+	}
 }

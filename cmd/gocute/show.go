@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/gocute/gocute/algebra"
 	"github.com/gocute/gocute/dsl/ir"
 	"github.com/gocute/gocute/elem"
-	"github.com/gocute/gocute/gen"
 	"github.com/gocute/gocute/show"
 )
 
@@ -55,6 +53,9 @@ type picturer interface{ picture() (*show.Picture, error) }
 // print draws a picture and writes it as asked for.
 func (o *showOut) print(s *session, c picturer) error {
 	html, err := o.html()
+	if err == nil && o.Out != "" {
+		err = s.fileToWrite("-o", string(o.Out))
+	}
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (o *showOut) write(s *session, data []byte) error {
 		_, err := s.stdout.Write(data)
 		return err
 	}
-	return gen.WriteFile(absolute(s.dir, string(o.Out)), data)
+	return s.writeFile("-o", string(o.Out), data)
 }
 
 // showLayoutCmd is gocute show layout.
@@ -262,14 +263,14 @@ type showPageCmd struct {
 // Run draws the pictures of the file.
 func (c *showPageCmd) Run(s *session) error {
 	c.HTML = true
-	if _, err := c.html(); err != nil {
+	_, err := c.html()
+	if err == nil && c.Out != "" {
+		err = s.fileToWrite("-o", string(c.Out))
+	}
+	if err != nil {
 		return err
 	}
-	path := c.File
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(s.dir, path)
-	}
-	data, err := os.ReadFile(path)
+	data, err := s.readFile(c.File, maxText)
 	if err != nil {
 		return err
 	}

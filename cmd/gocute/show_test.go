@@ -156,3 +156,13 @@ func TestShowRefusals(t *testing.T) {
 	}
 	require.Empty(t, names(tree(t, dir)))
 }
+
+// A file without an end is refused, wherever a text is read.
+func TestEndless(t *testing.T) {
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip("there is no /dev/zero here")
+	}
+	const refused = "/dev/zero: expected a text of at most 67108864 bytes, but it has more\n"
+	gocute(t, t.TempDir(), "show", "page", "/dev/zero").fails(t, 1, refused)
+	gocute(t, t.TempDir(), "gen", "--tuned", "/dev/zero").fails(t, 1, "--tuned: "+refused)
+}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"github.com/gocute/gocute/cmd/gocute/runner"
 	"github.com/gocute/gocute/cuda"
 	"github.com/gocute/gocute/cuda/tuned"
+	"github.com/gocute/gocute/internal/text"
 	"github.com/gocute/gocute/tune"
 )
 
@@ -239,13 +240,16 @@ func (s *session) loadTuned(patterns, files []string) (*loaded, map[string][]str
 	}
 	winners := map[string][]string{}
 	for _, path := range files {
-		data, err := os.ReadFile(absolute(s.dir, path))
+		data, err := s.readFile(path, maxText)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("--tuned %s: there is no such file: on a machine with a GPU, gocute tune FAMILY . -o %s writes it", path, text.Shell(path))
+		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("--tuned: %w", err)
 		}
 		t, err := tuned.Parse(data)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
+			return nil, nil, fmt.Errorf("--tuned %s: %w", path, err)
 		}
 		winners[t.Family] = slices.Compact(slices.Sorted(slices.Values(append(winners[t.Family], t.Winners()...))))
 	}

@@ -206,3 +206,15 @@ func TestProgress(t *testing.T) {
 	defer null.Close()
 	require.True(t, newProgress(null).terminal, "a character device, as a terminal is")
 }
+
+// A table that is not there is told of with its flag, and with what writes it.
+func TestNoTable(t *testing.T) {
+	dir := foreign(t, map[string]string{"copies/copies.go": copies, "bad.json": "{"})
+	for _, command := range []string{"gen", "build"} {
+		gocute(t, dir, command, "./copies", "--tuned", "my t.json").fails(t, 1,
+			"--tuned my t.json: there is no such file: on a machine with a GPU, gocute tune FAMILY . -o 'my t.json' writes it\n")
+		o := gocute(t, dir, command, "./copies", "--tuned", "bad.json")
+		require.Equal(t, 1, o.status)
+		require.Contains(t, o.stderr, "--tuned bad.json: ")
+	}
+}

@@ -105,7 +105,7 @@ func load(dirs []string) (*library, error) {
 			return l, lib.Bind(l.symbols())
 		}
 	}
-	return nil, fmt.Errorf("%w (%s may name its folder): %w", ErrNotFound, pathVar, errors.Join(why...))
+	return nil, fmt.Errorf("%w (%s may name its folder): %w", ErrNotFound, pathVar, dl.Reasons(why))
 }
 
 // Handle is a cuBLAS context on a device, for one goroutine at a time.

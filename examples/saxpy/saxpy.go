@@ -7,7 +7,7 @@ import (
 	"github.com/gocute/gocute/elem"
 )
 
-//go:generate go run github.com/gocute/gocute/cmd/gocute gen .
+//go:generate go tool gocute gen .
 
 const (
 	threads = 128

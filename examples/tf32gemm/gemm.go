@@ -8,7 +8,7 @@ import (
 	"github.com/gocute/gocute/elem"
 )
 
-//go:generate go run github.com/gocute/gocute/cmd/gocute gen .
+//go:generate go tool gocute gen .
 
 const (
 	bM, bN, bK = 96, 80, 48 // block tile

@@ -42,8 +42,23 @@ func Open(paths ...string) (*Lib, error) {
 	if len(why) == 0 {
 		return nil, errors.New("no library name to try")
 	}
-	return nil, errors.Join(why...)
+	return nil, Reasons(why)
 }
+
+// Reasons are errors of several tries as one, whose text is on one line.
+type Reasons []error
+
+// Error is the texts, between semicolons.
+func (r Reasons) Error() string {
+	all := make([]string, len(r))
+	for i, err := range r {
+		all[i] = err.Error()
+	}
+	return strings.Join(all, "; ")
+}
+
+// Unwrap gives them to errors.Is and errors.As.
+func (r Reasons) Unwrap() []error { return r }
 
 // here refuses what would be loaded from the current folder or one below it: a relative path, and a name that the loader
 // finds there because an entry of its search path is relative or empty.

@@ -3,6 +3,8 @@
 package dl
 
 import (
+	"errors"
+	"io"
 	"os"
 	"runtime"
 	"testing"
@@ -72,4 +74,13 @@ func TestNothingOfTheCurrentFolder(t *testing.T) {
 	t.Setenv("LD_LIBRARY_PATH", ":/usr/lib")
 	_, err := Open("libmine.so.1")
 	require.ErrorContains(t, err, "remove the entry")
+}
+
+// The reasons of several tries are one line.
+func TestReasons(t *testing.T) {
+	_, err := Open("/nowhere/a.so", "/nowhere/b.so")
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "\n")
+	require.ErrorIs(t, Reasons{io.EOF, os.ErrNotExist}, os.ErrNotExist)
+	require.Equal(t, "a; b", Reasons{errors.New("a"), errors.New("b")}.Error())
 }
