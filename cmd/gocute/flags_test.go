@@ -44,3 +44,12 @@ func TestMisusedFlags(t *testing.T) {
 	gocute(t, t.TempDir(), "tune", "f", "--rounds", "-1").fails(t, 2, "gocute: --rounds: expected at least 1, but got -1\n")
 	gocute(t, t.TempDir(), "list", "").fails(t, 1, "expected a package, but got \"\"\n")
 }
+
+// A name that is empty is seen in the message.
+func TestEmptyKernelName(t *testing.T) {
+	dir := foreign(t, map[string]string{"scale/scale.go": scale})
+	for _, args := range [][]string{{"run", "", "./scale"}, {"check", "-k", "", "./scale"}} {
+		gocute(t, dir, args...).fails(t, 1, "there is no kernel \"\" in example.com/user/scale; there are Scale, scale\n"+
+			"scale/scale.go:36: Helper takes parameters: call it from an exported function without any\n")
+	}
+}

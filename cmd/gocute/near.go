@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/types"
 	"slices"
@@ -111,7 +112,7 @@ func unknownKernel(name string, names []string, l *loaded) error {
 	for _, g := range l.generated {
 		paths = append(paths, g.path)
 	}
-	s := fmt.Sprintf("there is no kernel %s in %s", name, strings.Join(paths, ", "))
+	s := fmt.Sprintf("there is no kernel %s in %s", cmp.Or(name, `""`), strings.Join(paths, ", "))
 	near := nearest(name, names)
 	if len(near) > 0 {
 		s += "; did you mean " + strings.Join(near, " or ") + "?"
