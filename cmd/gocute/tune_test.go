@@ -121,7 +121,7 @@ func TestGenTuned(t *testing.T) {
 	require.Contains(t, all, "scale/scale.go")
 	require.NotContains(t, all, "copy_r4/copy_r4.go")
 	require.Equal(t, "out: 2 kernels, up to date\n", gocute(t, dir, "gen", "./copies", "./scale", "--tuned", "copies.tune.json", "--check").ok(t).stdout)
-	gocute(t, dir, "gen", "./copies", "--tuned", "none.json").fails(t, 1, "open none.json: no such file or directory\n")
+	gocute(t, dir, "gen", "./copies", "--tuned", "none.json").fails(t, 1, "--tuned none.json: there is no such file: on a machine with a GPU, gocute tune FAMILY . -o none.json writes it\n")
 	d.Shape(&tuned.Shape{Dims: map[string]int64{"M": 64}}).Result("r7").Add(1, 1)
 	require.NoError(t, table.Save(filepath.Join(dir, "copies.tune.json")))
 	gocute(t, dir, "gen", "./copies", "--tuned", "copies.tune.json").fails(t, 1,
