@@ -285,7 +285,7 @@ func newCommon(name, path, origin string, v Version, opt Options) Common {
 func (c *Common) checkTargets() error {
 	for _, want := range []string{"sm_80", "sm_90"} {
 		if !slices.Contains(c.Targets, want) {
-			return fmt.Errorf("expected %s %s to compile for %s, but got only %s", c.Name, c.Version, want, cmp.Or(strings.Join(c.Targets, " "), "no architecture"))
+			return fmt.Errorf("expected %s %s to compile for %s, but it lists %s", c.Name, c.Version, want, cmp.Or(strings.Join(c.Targets, " "), "none"))
 		}
 	}
 	return nil

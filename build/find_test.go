@@ -60,7 +60,7 @@ func TestFindPassesOverUnusable(t *testing.T) {
 
 	m.write(filepath.Join(m.bin, "nvcc"), "#!/bin/sh\ncase $1 in --version) echo V13.0.1;; *) echo sm_90;; esac\n")
 	_, err = Find(t.Context(), opt)
-	require.ErrorContains(t, err, "to compile for sm_80, but got only sm_90")
+	require.ErrorContains(t, err, "to compile for sm_80, but it lists sm_90")
 
 	// The same machine with python3 installs instead.
 	m.python("")

@@ -39,7 +39,7 @@ type wheel struct {
 //	GOCUTE_WHEELS=$PWD/wheels go test ./build -run TestPins
 //
 // The test computes the wheels' hashes and the trees' digests and shows what differs from this file. Compare the wheels'
-// hashes with those that the index has on https://pypi.org/simple/NAME/ too.
+// hashes with those that the package index lists for each file, too.
 var (
 	wheelNVCC = wheel{"nvidia-cuda-nvcc==13.0.88", byArch{
 		"56fe502eb77625a12f25172caa3cdddb4e4c8ba2c8c17dba44b164761b380f03",

@@ -47,15 +47,15 @@ func TestForeignTarget(t *testing.T) {
 // Only whole paths below the working folder are made relative.
 func TestShorten(t *testing.T) {
 	for _, c := range [][3]string{
-		{"/work/ab", "/work/ab/k.go:3: x", "k.go:3: x"},
-		{"/work/ab", "see \"/work/ab/k.go\" (/work/ab/l.go)", "see \"k.go\" (l.go)"},
-		{"/work/ab", "/x/work/ab/k.go", "/x/work/ab/k.go"},
-		{"/work/ab", "x/work/ab/k.go ./work/ab/k.go ~/work/ab/k.go", "x/work/ab/k.go ./work/ab/k.go ~/work/ab/k.go"},
-		{"/work/ab", "/work/abc/k.go", "/work/abc/k.go"},
-		{"/work/ab", "/work/ab/ is full, and /work/ab/", "/work/ab/ is full, and /work/ab/"},
-		{"/work/ab", "/work/ab/work/ab/k.go", "work/ab/k.go"},
-		{"/work/ab", "-I/work/ab/include file=/work/ab/k.go:1", "-I/work/ab/include file=k.go:1"},
-		{"/", "/work/ab: 3 / 4", "/work/ab: 3 / 4"},
+		{"/home/ab", "/home/ab/k.go:3: x", "k.go:3: x"},
+		{"/home/ab", "see \"/home/ab/k.go\" (/home/ab/l.go)", "see \"k.go\" (l.go)"},
+		{"/home/ab", "/x/home/ab/k.go", "/x/home/ab/k.go"},
+		{"/home/ab", "x/home/ab/k.go ./home/ab/k.go ~/home/ab/k.go", "x/home/ab/k.go ./home/ab/k.go ~/home/ab/k.go"},
+		{"/home/ab", "/home/abc/k.go", "/home/abc/k.go"},
+		{"/home/ab", "/home/ab/ is full, and /home/ab/", "/home/ab/ is full, and /home/ab/"},
+		{"/home/ab", "/home/ab/home/ab/k.go", "home/ab/k.go"},
+		{"/home/ab", "-I/home/ab/include file=/home/ab/k.go:1", "-I/home/ab/include file=k.go:1"},
+		{"/", "/home/ab: 3 / 4", "/home/ab: 3 / 4"},
 		{"/é", "ü/é/k.go /é/k.go", "ü/é/k.go k.go"},
 	} {
 		require.Equal(t, c[2], (&session{dir: c[0]}).shorten(c[1]), "in %s", c[0])

@@ -121,21 +121,34 @@ func (c *compiler) waitAll() (run, error) {
 	}, nil
 }
 
-func (c *compiler) arriveAfterCopies() (run, error) {
-	if err := c.args(1); err != nil {
+// onBarrier compiles an instruction that does one thing to the mbarrier of each lane; with a value where it has an operand
+// beside the barrier.
+func (c *compiler) onBarrier(operands int, do func(w *warp, thread int, addr, value uint64)) (run, error) {
+	if err := c.args(operands); err != nil {
 		return nil, err
 	}
 	at, err := c.barrier(&c.in.Args[0])
 	if err != nil {
 		return nil, err
 	}
-	pc, noinc := c.pc, c.in.Has("noinc")
+	value := constant(0)
+	if operands > 1 {
+		if value, err = c.value(&c.in.Args[1], 32); err != nil {
+			return nil, err
+		}
+	}
 	return func(w *warp, mask uint32) outcome {
 		var addr lanes
 		at.of(w, mask, &addr)
-		each(mask, func(l int) { w.b.ArriveAfterCopies(w.thread(l), pc, addr[l], noinc) })
+		v := value(w)
+		each(mask, func(l int) { do(w, w.thread(l), addr[l], v[l]) })
 		return outcome{}
 	}, nil
+}
+
+func (c *compiler) arriveAfterCopies() (run, error) {
+	pc, noinc := c.pc, c.in.Has("noinc")
+	return c.onBarrier(1, func(w *warp, t int, addr, _ uint64) { w.b.ArriveAfterCopies(t, pc, addr, noinc) })
 }
 
 // barrier compiles the address of an mbarrier, which the instruction may give as a generic one.
@@ -148,42 +161,13 @@ func (c *compiler) barrier(o *ptx.Operand) (*address, error) {
 }
 
 func (c *compiler) barrierInit() (run, error) {
-	if err := c.args(2); err != nil {
-		return nil, err
-	}
-	at, err := c.barrier(&c.in.Args[0])
-	if err != nil {
-		return nil, err
-	}
-	count, err := c.value(&c.in.Args[1], 32)
-	if err != nil {
-		return nil, err
-	}
 	pc := c.pc
-	return func(w *warp, mask uint32) outcome {
-		var addr lanes
-		at.of(w, mask, &addr)
-		n := count(w)
-		each(mask, func(l int) { w.b.MBarrierInit(w.thread(l), pc, addr[l], uint32(n[l])) })
-		return outcome{}
-	}, nil
+	return c.onBarrier(2, func(w *warp, t int, addr, count uint64) { w.b.MBarrierInit(t, pc, addr, uint32(count)) })
 }
 
 func (c *compiler) barrierInval() (run, error) {
-	if err := c.args(1); err != nil {
-		return nil, err
-	}
-	at, err := c.barrier(&c.in.Args[0])
-	if err != nil {
-		return nil, err
-	}
 	pc := c.pc
-	return func(w *warp, mask uint32) outcome {
-		var addr lanes
-		at.of(w, mask, &addr)
-		each(mask, func(l int) { w.b.MBarrierInval(w.thread(l), pc, addr[l]) })
-		return outcome{}
-	}, nil
+	return c.onBarrier(1, func(w *warp, t int, addr, _ uint64) { w.b.MBarrierInval(t, pc, addr) })
 }
 
 // barrierWords are the modifiers of mbarrier instructions that need nothing here: release and acquire at the scope of a block.
@@ -262,25 +246,8 @@ func (c *compiler) barrierExpect() (run, error) {
 	if err := c.barrierWords("relaxed"); err != nil {
 		return nil, err
 	}
-	if err := c.args(2); err != nil {
-		return nil, err
-	}
-	at, err := c.barrier(&c.in.Args[0])
-	if err != nil {
-		return nil, err
-	}
-	n, err := c.value(&c.in.Args[1], 32)
-	if err != nil {
-		return nil, err
-	}
 	pc := c.pc
-	return func(w *warp, mask uint32) outcome {
-		var addr lanes
-		at.of(w, mask, &addr)
-		v := n(w)
-		each(mask, func(l int) { w.b.MBarrierExpect(w.thread(l), pc, addr[l], uint32(v[l])) })
-		return outcome{}
-	}, nil
+	return c.onBarrier(2, func(w *warp, t int, addr, bytes uint64) { w.b.MBarrierExpect(t, pc, addr, uint32(bytes)) })
 }
 
 // barrierTest compiles mbarrier.test_wait and try_wait: p, [bar], state or parity. Where a phase goes on, the lanes give way.
