@@ -15,7 +15,8 @@ var _ = register(map[string]func(c *compiler) (run, error){
 
 var atomicWords = map[string]bool{"add": true, "min": true, "max": true, "and": true, "or": true, "xor": true, "exch": true, "cas": true, "inc": true, "dec": true}
 
-// atomicOps compute what an atomic operation leaves in place of the old value: of a operand and, of cas, b's.
+// atomicOp is what an operation leaves in place of the old value, of its operand a and, of cas, of b: it stores b where the old
+// value is a.
 func atomicOp(op string, t ptx.Type) (func(old, a, b uint64) uint64, error) {
 	bitsOf, signed := t.Bits, t.Class == ptx.Signed
 	widen := func(v uint64) int64 { return int64(v<<(64-bitsOf)) >> (64 - bitsOf) }
@@ -101,16 +102,37 @@ func floatAdd(t ptx.Type) (func(old, a, b uint64) uint64, error) {
 	return nil, fmt.Errorf("the operation .add on %s is not supported", t)
 }
 
-// atomic compiles atom d, [a], b, c and red [a], b.
-func (c *compiler) atomic() (run, error) {
-	in := *c.in
-	for i, w := range in.Words { // .noftz is the only behaviour that f16 has
-		if w == "noftz" {
-			in.Words = append(append([]string(nil), in.Words[:i]...), in.Words[i+1:]...)
-			break
+// atomicOperands reads d (of atom alone; -1 for none), [a], b and, of cas, c.
+func (c *compiler) atomicOperands(a access) (d int, at *address, x, y source, err error) {
+	args, d, y := c.in.Args, -1, constant(0)
+	want := 2
+	for _, more := range []bool{c.in.Words[0] == "atom", a.op == "cas", a.hint} {
+		if more {
+			want++
 		}
 	}
-	c.in = &in
+	if err = c.args(want); err != nil {
+		return
+	}
+	if c.in.Words[0] == "atom" {
+		if args[0].Kind != ptx.SinkOperand {
+			if d, err = c.register(&args[0]); err != nil {
+				return
+			}
+		}
+		args = args[1:]
+	}
+	if at, err = c.address(&args[0], a.space); err != nil {
+		return
+	}
+	if x, err = c.value(&args[1], a.typ.Bits); err == nil && a.op == "cas" {
+		y, err = c.value(&args[2], a.typ.Bits)
+	}
+	return
+}
+
+// atomic compiles atom d, [a], b, c and red [a], b.
+func (c *compiler) atomic() (run, error) {
 	a, err := c.access(atomicWords)
 	if err != nil {
 		return nil, err
@@ -118,42 +140,9 @@ func (c *compiler) atomic() (run, error) {
 	if a.vec != 1 || a.op == "" {
 		return nil, fmt.Errorf("expected one of the operations add, min, max, and, or, xor, exch, cas, inc and dec")
 	}
-	args := c.in.Args
-	d := -1
-	if c.in.Words[0] == "atom" {
-		if len(args) < 3 {
-			return nil, fmt.Errorf("expected 3 operands, but got %d", len(args))
-		}
-		if args[0].Kind != ptx.SinkOperand {
-			if d, err = c.register(&args[0]); err != nil {
-				return nil, err
-			}
-		}
-		args = args[1:]
-	}
-	n := 2
-	if a.op == "cas" {
-		n = 3
-	}
-	if a.hint {
-		n++
-	}
-	if len(args) != n {
-		return nil, fmt.Errorf("expected %d operands, but got %d", n+len(c.in.Args)-len(args), len(c.in.Args))
-	}
-	at, err := c.address(&args[0], a.space)
+	d, at, x, y, err := c.atomicOperands(a)
 	if err != nil {
 		return nil, err
-	}
-	x, err := c.value(&args[1], a.typ.Bits)
-	if err != nil {
-		return nil, err
-	}
-	y := constant(0)
-	if a.op == "cas" {
-		if y, err = c.value(&args[2], a.typ.Bits); err != nil {
-			return nil, err
-		}
 	}
 	f, err := atomicOp(a.op, a.typ)
 	if err != nil {

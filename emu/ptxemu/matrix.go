@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/gocute/gocute/elem"
 	"github.com/gocute/gocute/emu/machine"
@@ -364,12 +365,13 @@ func (w *warp) matrix(i, n int) []float64 {
 	return w.mats[i][:n]
 }
 
-var halves = func() *[1 << 16]float64 {
-	var t [1 << 16]float64
+// halves has the value of every f16. It is computed at its first use.
+var halves = sync.OnceValue(func() *[1 << 16]float64 {
+	t := new([1 << 16]float64)
 	for i := range t {
 		t[i] = elem.Decode(elem.KF16, uint64(i))
 	}
-	return &t
-}()
+	return t
+})
 
-func halfValue(v uint16) float64 { return halves[v] }
+func halfValue(v uint16) float64 { return halves()[v] }

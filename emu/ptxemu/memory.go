@@ -64,7 +64,7 @@ func (c *compiler) access(atomics map[string]bool) (access, error) {
 			a.order.Scope = scope
 		case atomics[w]:
 			a.op = w
-		case w == "weak":
+		case w == "weak", w == "noftz" && atomics != nil: // f16 knows nothing else
 		case w == "volatile", w == "relaxed", w == "mmio":
 			a.order.Strong = true
 		case w == "acquire":
